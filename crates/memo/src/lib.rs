@@ -1,0 +1,1 @@
+//! MeMo: a language model that is a memory.
