@@ -1,1 +1,4 @@
 //! MeMo: a language model that is a memory.
+
+mod kernels;
+pub mod random;

@@ -1,0 +1,91 @@
+//! The inner loops, and the only `unsafe` code of this crate.
+//!
+//! Each kernel is written once, as safe code that the compiler can vectorise, and compiled once per instruction
+//! set by [`dispatch!`]; the best set that this CPU has is chosen at run time, so that a portable build is fast.
+//! No kernel uses a fused multiply-add and every reduction has a fixed shape, so all paths give the same bits.
+//! Each kernel has a naive twin in its tests, compared on every path that the CPU offers.
+#![allow(unsafe_code)]
+
+mod fwht;
+mod gaussian;
+mod gemm;
+mod vector;
+
+pub(crate) use self::fwht::{fwht, fwht_columns};
+pub(crate) use self::gaussian::gaussians;
+pub(crate) use self::gemm::{Mat, multiply_add};
+pub(crate) use self::vector::{add, add_scaled, dot, gather_add, gather_multiply};
+use std::sync::OnceLock;
+
+/// An instruction set that kernels are compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Path {
+    /// Whatever the build targets: SSE2 on x86-64, NEON on aarch64.
+    Portable,
+    /// AVX2 on x86-64.
+    Avx2,
+    /// AVX-512 (F, BW, DQ, VL) on x86-64.
+    Avx512,
+}
+
+impl Path {
+    /// The paths that this CPU can run, the best one last.
+    pub(crate) fn available() -> Vec<Path> {
+        let mut paths = vec![Path::Portable];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") {
+                paths.push(Path::Avx2);
+            }
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+            {
+                paths.push(Path::Avx512);
+            }
+        }
+        paths
+    }
+
+    /// The path that kernels take on this CPU.
+    pub(crate) fn best() -> Path {
+        static BEST: OnceLock<Path> = OnceLock::new();
+        *BEST.get_or_init(|| Path::available().pop().unwrap_or(Path::Portable))
+    }
+}
+
+/// Declares `$name` and `$at` (the same with the path given, for tests) from one generic, always inlined body.
+macro_rules! dispatch {
+    ($(#[$meta:meta])* $vis:vis fn $name:ident / $at:ident ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? = $body:path) => {
+        $(#[$meta])*
+        $vis fn $name($($arg: $ty),*) $(-> $ret)? {
+            $at($crate::kernels::Path::best(), $($arg),*)
+        }
+
+        #[allow(clippy::too_many_arguments)]
+        $vis fn $at(path: $crate::kernels::Path, $($arg: $ty),*) $(-> $ret)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                fn avx2($($arg: $ty),*) $(-> $ret)? {
+                    $body($($arg),*)
+                }
+                #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+                fn avx512($($arg: $ty),*) $(-> $ret)? {
+                    $body($($arg),*)
+                }
+                match path {
+                    // SAFETY: a path other than `Portable` only comes from `Path::available`, which asked the CPU.
+                    $crate::kernels::Path::Avx2 => return unsafe { avx2($($arg),*) },
+                    // SAFETY: as above.
+                    $crate::kernels::Path::Avx512 => return unsafe { avx512($($arg),*) },
+                    $crate::kernels::Path::Portable => {}
+                }
+            }
+            let _ = path;
+            $body($($arg),*)
+        }
+    };
+}
+pub(crate) use dispatch;
