@@ -13,8 +13,8 @@ mod vector;
 
 pub(crate) use self::fwht::{fwht, fwht_columns};
 pub(crate) use self::gaussian::gaussians;
-pub(crate) use self::gemm::{Mat, multiply_add};
-pub(crate) use self::vector::{add, add_scaled, dot, gather_add, gather_multiply};
+pub(crate) use self::gemm::{Mat, multiply_add, product};
+pub(crate) use self::vector::{add, add_scaled, dot, gather_add, gather_bind};
 use std::sync::OnceLock;
 
 /// An instruction set that kernels are compiled for.

@@ -26,8 +26,9 @@ dispatch! {
 }
 
 dispatch! {
-    /// `y[k] *= ±x[j]` where entry k of `table` holds j in its low 31 bits and the sign in the highest.
-    pub(crate) fn gather_multiply / gather_multiply_at(y: &mut [f32], x: &[f32], table: &[u32]) = gather_multiply_body
+    /// `y[k] *= ±sgn(x[j])` where entry k of `table` holds j in its low 31 bits and the sign in the highest;
+    /// sgn(0) is 0.
+    pub(crate) fn gather_bind / gather_bind_at(y: &mut [f32], x: &[f32], table: &[u32]) = gather_bind_body
 }
 
 #[inline(always)]
@@ -83,9 +84,10 @@ fn gather_add_body(y: &mut [f32], x: &[f32], table: &[u32]) {
 }
 
 #[inline(always)]
-fn gather_multiply_body(y: &mut [f32], x: &[f32], table: &[u32]) {
+fn gather_bind_body(y: &mut [f32], x: &[f32], table: &[u32]) {
     for (y, &entry) in y.iter_mut().zip(table) {
-        *y *= pick(x, entry);
+        let v = pick(x, entry);
+        *y *= if v == 0.0 { 0.0 } else { 1f32.copysign(v) };
     }
 }
 
@@ -127,10 +129,11 @@ mod tests {
             let mut sum = values(64, 8);
             gather_add_at(path, &mut sum, &x, &table);
             let mut product = values(64, 8);
-            gather_multiply_at(path, &mut product, &x, &table);
+            gather_bind_at(path, &mut product, &x, &table);
             for (k, before) in values(64, 8).into_iter().enumerate() {
                 assert_eq!(sum[k], before + moved(k), "{path:?}");
-                assert_eq!(product[k], before * moved(k), "{path:?}");
+                let sign = if moved(k) == 0.0 { 0.0 } else { moved(k).signum() };
+                assert_eq!(product[k], before * sign, "{path:?}");
             }
         }
     }

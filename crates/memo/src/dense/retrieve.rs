@@ -1,0 +1,182 @@
+//! Retrieval: the paper's MM_r, for single contexts, batches of them, and every position of a text.
+
+use super::config::Recall;
+use super::encoder::{Encoder, Pass, recalled};
+use super::memory::CorrelationMemory;
+use super::model::DenseMemo;
+use super::windows::Windows;
+use crate::error::{Error, check_tokens};
+use crate::kernels::add;
+
+/// The token that a memory returns with the largest weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// The token.
+    pub token: u32,
+    /// Its weight: about the number of stored windows, of every length, that match and are followed by it.
+    pub weight: f32,
+}
+
+/// Floats that the codes of one batch of contexts may take.
+const BATCH: usize = 1 << 24;
+
+impl DenseMemo {
+    /// The token that follows each context, and its weight. Only the last hˡ tokens of a context count; what a
+    /// shorter one lacks is zero. An empty context returns token 0 with weight 0.
+    pub fn predict(&self, contexts: &[&[u32]]) -> Result<Vec<Prediction>, Error> {
+        let outputs = self.retrieve(contexts)?;
+        Ok(self.on_threads(|| self.decode(&outputs)))
+    }
+
+    /// The weight of every token as the successor of each context, n values a context.
+    pub fn weights(&self, contexts: &[&[u32]]) -> Result<Vec<f32>, Error> {
+        let outputs = self.retrieve(contexts)?;
+        Ok(self.on_threads(|| self.codes().scores(&outputs)))
+    }
+
+    /// The paper's O⁽ˡᵃˢᵗ⁾ for each context, d values each: the sum of the codes of its successors.
+    pub fn retrieve(&self, contexts: &[&[u32]]) -> Result<Vec<f32>, Error> {
+        for context in contexts {
+            check_tokens(context, self.config().vocab)?;
+        }
+        let rows = self.config().window().min(contexts.iter().map(|c| c.len()).max().unwrap_or(0));
+        let batch = (BATCH / (rows.max(1) * self.config().dim)).clamp(1, 1024);
+        Ok(self.on_threads(|| {
+            let read = |batch: &[&[u32]]| {
+                let keys = sum_of_keys(&newest_keys(&self.encoder, &self.memories.inner, batch));
+                self.memories.last.read_batch(&keys)
+            };
+            contexts.chunks(batch).flat_map(read).collect()
+        }))
+    }
+
+    /// Predictions along a text: element p is what follows `text[..=p]`. The same as [`predict`](Self::predict) on
+    /// every prefix, at a fraction of its cost, because windows of neighbouring positions share their blocks.
+    pub fn predict_along(&self, text: &[u32]) -> Result<Vec<Prediction>, Error> {
+        check_tokens(text, self.config().vocab)?;
+        Ok(self.on_threads(|| {
+            let mut predictions = Vec::with_capacity(text.len());
+            let mut pass = Pass::retrieving(&self.encoder);
+            for tokens in text.chunks(1024) {
+                let pieces = pass.advance(tokens, &self.memories.inner);
+                let keys: Vec<Vec<f32>> = pieces.into_iter().map(|p| p.keys).collect();
+                let outputs = self.memories.last.read_batch(&sum_of_keys(&keys));
+                predictions.extend(self.decode(&outputs));
+            }
+            predictions
+        }))
+    }
+
+    fn decode(&self, outputs: &[f32]) -> Vec<Prediction> {
+        let best = self.codes().best(outputs);
+        best.into_iter().map(|(token, weight)| Prediction { token, weight }).collect()
+    }
+}
+
+/// By linearity one read of the sum returns what the layers' reads would add up to.
+pub(super) fn sum_of_keys(layers: &[Vec<f32>]) -> Vec<f32> {
+    let mut layers = layers.iter();
+    let mut sum = layers.next().cloned().unwrap_or_default();
+    for keys in layers {
+        add(&mut sum, keys);
+    }
+    sum
+}
+
+/// I⁽ⁱ⁾ of the window at the end of each context, for every layer. Only the blocks of that window are encoded:
+/// Flat tiles the last hˡ tokens, exactly as the paper prints it.
+fn newest_keys(
+    encoder: &Encoder,
+    inner: &[CorrelationMemory],
+    contexts: &[&[u32]],
+) -> Vec<Vec<f32>> {
+    let mut tiles = Tiles::new(encoder, contexts);
+    let mut keys = Vec::with_capacity(encoder.layers.len());
+    for i in 0..encoder.layers.len() {
+        keys.push(tiles.newest_keys(i));
+        tiles.climb(i, inner);
+    }
+    keys
+}
+
+/// The blocks of the last hˡ tokens of some contexts, at one layer after the other.
+pub(super) struct Tiles<'e> {
+    encoder: &'e Encoder,
+    contexts: usize,
+    /// Blocks per context: a power of h, 1 in layers whose windows are longer than the contexts.
+    run: usize,
+    /// X: the blocks' computed codes, empty where recall does not need them.
+    pub(super) computed: Vec<f32>,
+    /// X̂: the blocks' recalled codes, where they differ from the computed ones.
+    pub(super) recalled: Option<Vec<f32>>,
+    recall: Recall,
+}
+
+impl<'e> Tiles<'e> {
+    pub(super) fn new(encoder: &'e Encoder, contexts: &[&[u32]]) -> Self {
+        let (h, d) = (encoder.config.heads, encoder.config.dim);
+        let longest = contexts.iter().map(|c| c.len()).max().unwrap_or(0);
+        let mut run = 1;
+        for _ in 0..encoder.config.layers {
+            if run < longest {
+                run *= h;
+            }
+        }
+        let mut computed = vec![0.0; contexts.len() * run * d];
+        for (context, rows) in contexts.iter().zip(computed.chunks_exact_mut(run * d)) {
+            let kept = &context[context.len().saturating_sub(run)..];
+            let missing = run - kept.len();
+            for (token, row) in kept.iter().zip(rows[missing * d..].chunks_exact_mut(d)) {
+                encoder.codes.write(*token, row);
+            }
+        }
+        let recall = encoder.config.recall;
+        Tiles { encoder, contexts: contexts.len(), run, computed, recalled: None, recall }
+    }
+
+    /// Also compute the codes that recall does not need, to compare with.
+    pub(super) fn with_computed(mut self) -> Self {
+        if self.recall == Recall::Stored {
+            self.recall = Recall::Blend(1.0);
+        }
+        self
+    }
+
+    /// The codes that keys are made of.
+    fn input(&self) -> &[f32] {
+        self.recalled.as_ref().unwrap_or(&self.computed)
+    }
+
+    pub(super) fn newest_keys(&self, i: usize) -> Vec<f32> {
+        let layer = &self.encoder.layers[i];
+        let heads = self.encoder.config.heads;
+        // Only the newest window's rows are reduced.
+        let width = heads.min(self.run);
+        let d = layer.dim;
+        let rows: Vec<f32> = self
+            .input()
+            .chunks_exact(self.run * d)
+            .flat_map(|run| &run[(self.run - width) * d..])
+            .copied()
+            .collect();
+        layer.keys(&layer.reduce(&rows), &Windows::newest(heads, width, self.contexts))
+    }
+
+    /// Goes up from layer `i` (from 0): windows become the blocks of the next layer.
+    pub(super) fn climb(&mut self, i: usize, inner: &[CorrelationMemory]) {
+        let layer = &self.encoder.layers[i];
+        let Some(composer) = &layer.composer else { return };
+        let windows = Windows::tiled(self.encoder.config.heads, self.run, self.contexts);
+        let alpha = self.recall.alpha();
+        let wanted = alpha < 1.0 || matches!(self.recall, Recall::Blend(_));
+        let codes =
+            if wanted { composer.compose(layer.dim, &self.computed, &windows) } else { Vec::new() };
+        if alpha > 0.0 {
+            let keys = layer.keys(&layer.reduce(self.input()), &windows);
+            let computed = wanted.then_some(codes.as_slice());
+            self.recalled = Some(recalled(self.recall, &inner[i], &keys, computed));
+        }
+        self.computed = codes;
+        self.run = (self.run / self.encoder.config.heads).max(1);
+    }
+}
