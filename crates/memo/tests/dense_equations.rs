@@ -3,9 +3,7 @@
 mod paper;
 
 use memo::codes::CodeKind;
-use memo::dense::{
-    Composition, DenseConfig, DenseMemo, Distiller, Edges, Forgetting, Recall, Stride,
-};
+use memo::dense::{Composition, DenseConfig, DenseMemo, Distiller, Edges, Recall, Stride};
 use paper::Paper;
 use proptest::prelude::*;
 
@@ -57,7 +55,7 @@ fn texts() -> impl Strategy<Value = Vec<Vec<u32>>> {
 
 fn agree(memo: &DenseMemo, paper: &Paper, contexts: &[&[u32]]) -> Result<(), TestCaseError> {
     let n = memo.config().vocab;
-    let weights = memo.weights(contexts).unwrap();
+    let weights = memo.weights_batch(contexts).unwrap();
     for (context, weights) in contexts.iter().zip(weights.chunks_exact(n)) {
         let expected = paper.weights(context);
         let size = expected.iter().fold(1.0f64, |m, w| m.max(w.abs()));
@@ -93,14 +91,18 @@ proptest! {
         // Along a text, every prefix is a context.
         let along = memo.predict_along(&texts[0]).unwrap();
         let prefixes: Vec<&[u32]> = (0..texts[0].len()).map(|p| &texts[0][..=p]).collect();
-        let each = memo.predict(&prefixes).unwrap();
+        let each = memo.predict_batch(&prefixes).unwrap();
         for (a, b) in along.iter().zip(&each) {
             prop_assert!((a.weight - b.weight).abs() < 1e-3 * (1.0 + b.weight.abs()));
         }
 
-        let how = if config.distiller == Distiller::Exact { Forgetting::Completely } else { Forgetting::LastLayer };
-        memo.forget(&texts[0], how).unwrap();
-        paper.forget(&texts[0], how);
+        if config.distiller == Distiller::Exact {
+            memo.forget_completely(&texts[0]).unwrap();
+            paper.forget_completely(&texts[0]);
+        } else {
+            memo.forget(&texts[0]).unwrap();
+            paper.forget(&texts[0]);
+        }
         agree(&memo, &paper, &contexts)?;
     }
 
@@ -113,7 +115,7 @@ proptest! {
         let mut memo = DenseMemo::new(config.clone()).unwrap();
         memo.memorize(forgotten).unwrap();
         memo.memorize(kept).unwrap();
-        memo.forget(forgotten, Forgetting::Completely).unwrap();
+        memo.forget_completely(forgotten).unwrap();
         let mut never = DenseMemo::new(config.clone()).unwrap();
         never.memorize(kept).unwrap();
         prop_assert_eq!(memo.stored_sequences(), never.stored_sequences());

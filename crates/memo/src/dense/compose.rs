@@ -75,7 +75,9 @@ impl Composer {
                         }
                     }
                     fwht(out);
-                    out.iter_mut().for_each(|v| *v *= scale);
+                    for value in out {
+                        *value *= scale;
+                    }
                 });
             }
             Composer::Bind(tables) => {

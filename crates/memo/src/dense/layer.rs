@@ -47,8 +47,9 @@ impl Layer {
     /// The keys I of windows over reduced rows: the window's h reduced blocks side by side, zeros for missing ones.
     pub(super) fn keys(&self, reduced: &[f32], windows: &Windows) -> Vec<f32> {
         let width = self.reduction.output_dim();
-        let mut keys = vec![0.0; windows.count * self.dim];
-        keys.par_chunks_exact_mut(self.dim).enumerate().for_each(|(w, key)| {
+        let key_dim = windows.heads() * width;
+        let mut keys = vec![0.0; windows.count * key_dim];
+        keys.par_chunks_exact_mut(key_dim).enumerate().for_each(|(w, key)| {
             for (j, head) in key.chunks_exact_mut(width).enumerate() {
                 if let Some(row) = windows.row(w, j) {
                     head.copy_from_slice(&reduced[row * width..][..width]);

@@ -130,6 +130,9 @@ impl CorrelationMemory {
     }
 
     /// The key that leads to a value: `C·v`. Its product with a key tells how strongly that key returns the value.
+    ///
+    /// # Panics
+    /// If the value has the wrong dimension.
     pub fn read_back(&self, value: &[f32]) -> Vec<f32> {
         assert_eq!(value.len(), self.value_dim);
         let mut key = vec![0.0; self.key_dim];

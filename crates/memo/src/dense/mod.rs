@@ -8,12 +8,16 @@ mod layer;
 mod memories;
 mod memory;
 mod model;
+mod noise;
 mod retrieve;
+mod single;
+mod trace;
 mod update;
 mod windows;
 
 pub use self::compose::Composer;
 pub use self::config::{Composition, DenseConfig, Distiller, Edges, Recall, Stride};
 pub use self::memory::CorrelationMemory;
-pub use self::model::{DenseMemo, Forgetting};
-pub use self::retrieve::Prediction;
+pub use self::model::DenseMemo;
+pub use self::single::{SingleConfig, SingleMemory};
+pub use self::trace::{BlockTrace, Candidate, LayerTrace, Trace};

@@ -8,6 +8,7 @@ use super::memories::{Change, Memories};
 use super::memory::CorrelationMemory;
 use crate::codes::TokenCodes;
 use crate::error::{ConfigError, Error, check_tokens};
+use crate::language::{LanguageMemory, Prediction};
 use crate::transform::Transform;
 
 /// A language model of layered correlation matrix memories.
@@ -16,7 +17,7 @@ use crate::transform::Transform;
 /// use memo::dense::{DenseConfig, DenseMemo};
 /// let mut memo = DenseMemo::new(DenseConfig::new(100, 1024, 2, 3))?;
 /// memo.memorize(&[1, 2, 3, 4, 5, 6, 7, 8, 9])?;
-/// let prediction = memo.predict(&[&[1, 2, 3, 4, 5, 6, 7, 8]])?[0];
+/// let prediction = memo.predict(&[1, 2, 3, 4, 5, 6, 7, 8])?;
 /// assert_eq!(prediction.token, 9);
 /// assert!((prediction.weight - 3.0).abs() < 1.0); // once per layer
 /// # Ok::<(), memo::Error>(())
@@ -26,17 +27,6 @@ pub struct DenseMemo {
     pub(super) encoder: Encoder,
     pub(super) memories: Memories,
     threads: Option<rayon::ThreadPool>,
-}
-
-/// How much of a text to forget.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Forgetting {
-    /// What it added to the last memory: it is no longer predicted. The paper's MM_f; inner memories keep the
-    /// sequences, which say nothing about what follows them.
-    #[default]
-    LastLayer,
-    /// Also the inner sequences that no other memorized text uses. Needs [`Distiller::Exact`].
-    Completely,
 }
 
 impl DenseMemo {
@@ -115,25 +105,29 @@ impl DenseMemo {
         Ok(())
     }
 
-    /// Forgets a text (the paper's MM_f): subtracts what memorizing it added.
+    /// Forgets a text (the paper's MM_f): subtracts what memorizing it added to the last memory, so that it is no longer
+    /// predicted. Inner memories keep its sequences, which say nothing about what follows them.
     ///
-    /// As in the paper, [`Forgetting::LastLayer`] does not check that the text was memorized; subtracting one that
-    /// was not leaves negative weights. [`Forgetting::Completely`] checks, and changes nothing if it was not.
-    /// Cells are floats, so what remains is what was there before up to rounding.
-    pub fn forget(&mut self, text: &[u32], how: Forgetting) -> Result<(), Error> {
+    /// As in the paper, nothing checks that the text was memorized: subtracting one that was not leaves negative
+    /// weights. Cells are floats, so what remains is what was there before up to rounding.
+    pub fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
         check_tokens(text, self.config().vocab)?;
-        // Without inner memories the last one is all there is.
-        let change = match how {
-            Forgetting::Completely if self.config().has_inner_memories() => {
-                if self.config().distiller != Distiller::Exact {
-                    return Err(Error::NeedsExactDistiller);
-                }
-                self.memories.check_memorized(&self.encoder, text)?;
-                Change::ForgetCompletely
-            }
-            _ => Change::Forget,
-        };
-        self.write(&[text], change);
+        self.write(&[text], Change::Forget);
+        Ok(())
+    }
+
+    /// Forgets a text, and also the inner sequences that no other memorized text uses. Needs [`Distiller::Exact`]
+    /// where there are inner memories, and changes nothing if the text was not memorized.
+    pub fn forget_completely(&mut self, text: &[u32]) -> Result<(), Error> {
+        if !self.config().has_inner_memories() {
+            return self.forget(text);
+        }
+        check_tokens(text, self.config().vocab)?;
+        if self.config().distiller != Distiller::Exact {
+            return Err(Error::NeedsExactDistiller);
+        }
+        self.memories.check_memorized(&self.encoder, text)?;
+        self.write(&[text], Change::ForgetCompletely);
         Ok(())
     }
 
@@ -152,5 +146,27 @@ fn on<T: Send>(threads: Option<&rayon::ThreadPool>, work: impl FnOnce() -> T + S
     match threads {
         Some(pool) => pool.install(work),
         None => work(),
+    }
+}
+
+impl LanguageMemory for DenseMemo {
+    fn vocab(&self) -> usize {
+        self.config().vocab
+    }
+
+    fn memorize(&mut self, text: &[u32]) -> Result<(), Error> {
+        self.memorize(text)
+    }
+
+    fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
+        self.forget(text)
+    }
+
+    fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
+        self.weights(context)
+    }
+
+    fn predict(&self, context: &[u32]) -> Result<Prediction, Error> {
+        self.predict(context)
     }
 }

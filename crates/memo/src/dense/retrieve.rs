@@ -6,36 +6,38 @@ use super::memory::CorrelationMemory;
 use super::model::DenseMemo;
 use super::windows::Windows;
 use crate::error::{Error, check_tokens};
-use crate::kernels::add;
-
-/// The token that a memory returns with the largest weight.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Prediction {
-    /// The token.
-    pub token: u32,
-    /// Its weight: about the number of stored windows, of every length, that match and are followed by it.
-    pub weight: f32,
-}
+use crate::kernels::{add, dot};
+use crate::language::Prediction;
 
 /// Floats that the codes of one batch of contexts may take.
 const BATCH: usize = 1 << 24;
 
 impl DenseMemo {
-    /// The token that follows each context, and its weight. Only the last hˡ tokens of a context count; what a
-    /// shorter one lacks is zero. An empty context returns token 0 with weight 0.
-    pub fn predict(&self, contexts: &[&[u32]]) -> Result<Vec<Prediction>, Error> {
-        let outputs = self.retrieve(contexts)?;
+    /// The token that follows a context, and its weight. Only the last hˡ tokens of a context count; what a shorter
+    /// one lacks is zero. An empty context returns token 0 with weight 0.
+    pub fn predict(&self, context: &[u32]) -> Result<Prediction, Error> {
+        Ok(self.predict_batch(&[context])?[0])
+    }
+
+    /// The token that follows each context.
+    pub fn predict_batch(&self, contexts: &[&[u32]]) -> Result<Vec<Prediction>, Error> {
+        let outputs = self.retrieve_batch(contexts)?;
         Ok(self.on_threads(|| self.decode(&outputs)))
     }
 
-    /// The weight of every token as the successor of each context, n values a context.
-    pub fn weights(&self, contexts: &[&[u32]]) -> Result<Vec<f32>, Error> {
-        let outputs = self.retrieve(contexts)?;
+    /// The weight of every token as the successor of a context: the paper's `E·O`.
+    pub fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
+        self.weights_batch(&[context])
+    }
+
+    /// The weights of every token for each context, n values a context.
+    pub fn weights_batch(&self, contexts: &[&[u32]]) -> Result<Vec<f32>, Error> {
+        let outputs = self.retrieve_batch(contexts)?;
         Ok(self.on_threads(|| self.codes().scores(&outputs)))
     }
 
     /// The paper's O⁽ˡᵃˢᵗ⁾ for each context, d values each: the sum of the codes of its successors.
-    pub fn retrieve(&self, contexts: &[&[u32]]) -> Result<Vec<f32>, Error> {
+    pub fn retrieve_batch(&self, contexts: &[&[u32]]) -> Result<Vec<f32>, Error> {
         for context in contexts {
             check_tokens(context, self.config().vocab)?;
         }
@@ -50,7 +52,7 @@ impl DenseMemo {
         }))
     }
 
-    /// Predictions along a text: element p is what follows `text[..=p]`. The same as [`predict`](Self::predict) on
+    /// Predictions along a text: element p is what follows `text[..=p]`. The same as [`predict`](Self::predict) for
     /// every prefix, at a fraction of its cost, because windows of neighbouring positions share their blocks.
     pub fn predict_along(&self, text: &[u32]) -> Result<Vec<Prediction>, Error> {
         check_tokens(text, self.config().vocab)?;
@@ -160,6 +162,20 @@ impl<'e> Tiles<'e> {
             .copied()
             .collect();
         layer.keys(&layer.reduce(&rows), &Windows::newest(heads, width, self.contexts))
+    }
+
+    /// For each block of the newest window, the cosine between its recalled and its computed code.
+    pub(super) fn newest_cosines(&self) -> Vec<f32> {
+        let (heads, d) = (self.encoder.config.heads, self.encoder.config.dim);
+        let present = heads.min(self.run);
+        let first = (self.run - present) * d;
+        let pairs =
+            self.input()[first..].chunks_exact(d).zip(self.computed[first..].chunks_exact(d));
+        let cosines = pairs.map(|(recalled, computed)| {
+            let lengths = dot(recalled, recalled).sqrt() * dot(computed, computed).sqrt();
+            if lengths > 0.0 { dot(recalled, computed) / lengths } else { 0.0 }
+        });
+        std::iter::repeat_n(0.0, heads - present).chain(cosines).collect()
     }
 
     /// Goes up from layer `i` (from 0): windows become the blocks of the next layer.

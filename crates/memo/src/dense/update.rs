@@ -41,6 +41,13 @@ impl Update {
         self.pairs += pairs as f64;
     }
 
+    /// Adds positions of one pair each.
+    pub(super) fn extend(&mut self, keys: &[f32], next: &[u32]) {
+        self.keys.extend_from_slice(keys);
+        self.next.extend_from_slice(next);
+        self.pairs += next.len() as f64;
+    }
+
     /// Writes to the memory if the buffer is full.
     pub(super) fn flush_if_full(&mut self, memory: &mut CorrelationMemory, codes: &TokenCodes) {
         if self.next.len() >= self.capacity {
@@ -123,5 +130,31 @@ fn add_sums(
                 add(&mut cells[first..][..columns], &tile[v * columns..][..columns]);
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::CodeKind;
+    use crate::random::{Purpose, Stream};
+
+    #[test]
+    fn sums_per_token_equal_outer_products() {
+        let mut reader = Stream::new(3, Purpose::Sampling, 0).reader();
+        // Key dimensions that fill tiles and that do not; vocabularies of one run and of several.
+        for (key_dim, dim, vocab) in [(40, 16, 10), (96, 32, 32), (7, 64, 200)] {
+            let codes = TokenCodes::new(CodeKind::Hadamard, vocab, dim, 1).unwrap();
+            let next = reader.tokens(300, vocab);
+            let mut keys = vec![0.0; next.len() * key_dim];
+            Stream::new(4, Purpose::Sampling, 0).gaussians(0, 1.0, &mut keys);
+            let mut expected = CorrelationMemory::new(key_dim, dim);
+            expected.add_batch(&keys, &codes.rows(&next), -2.0);
+            let mut got = CorrelationMemory::new(key_dim, dim);
+            add_sums(&mut got, codes.hadamard().unwrap(), &keys, &next, -2.0);
+            for (a, b) in got.cells().iter().zip(expected.cells()) {
+                assert!((a - b).abs() < 1e-3, "{a} against {b}");
+            }
+        }
     }
 }

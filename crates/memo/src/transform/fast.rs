@@ -85,3 +85,33 @@ impl Transform for FastTransform {
         self.table.len() * 4
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equals_sign_flips_permutation_hadamard_and_subsample() {
+        for (input, output) in [(8, 8), (16, 4), (12, 5), (5, 12), (64, 1)] {
+            let fast = FastTransform::new(input, output, 7, 2);
+            let x: Vec<f32> = (0..input).map(|k| ((k * 7 + 3) % 11) as f32 - 5.0).collect();
+            // P·D·x, padded to a size that both the input and the output fit in, then the first rows of H.
+            let size = input.max(output).next_power_of_two();
+            let mut placed = vec![0.0f64; size];
+            for (place, entry) in fast.table.iter().enumerate() {
+                let value = f64::from(x[(entry & !(1 << 31)) as usize]);
+                placed[place] = if entry >> 31 == 1 { -value } else { value };
+            }
+            let y = fast.apply(&x);
+            for (row, got) in y.iter().enumerate() {
+                let sum: f64 = placed
+                    .iter()
+                    .enumerate()
+                    .map(|(k, v)| if (row & k).count_ones() % 2 == 0 { *v } else { -v })
+                    .sum();
+                let expected = sum / (output as f64).sqrt();
+                assert!((f64::from(*got) - expected).abs() < 1e-4, "{input} → {output}, row {row}");
+            }
+        }
+    }
+}

@@ -1,8 +1,6 @@
 //! The paper's section 3.2, transcribed: f64, loops, no batching, no tricks. What the engine is measured against.
 
-use memo::dense::{
-    Composer, Composition, DenseConfig, DenseMemo, Distiller, Edges, Forgetting, Stride,
-};
+use memo::dense::{Composer, Composition, DenseConfig, DenseMemo, Distiller, Edges, Stride};
 use std::collections::HashMap;
 
 type Vector = Vec<f64>;
@@ -11,7 +9,7 @@ type Matrix = Vec<Vector>;
 /// Tokens before the text.
 type Window = Vec<Option<u32>>;
 
-pub struct Paper {
+pub(crate) struct Paper {
     config: DenseConfig,
     e: Matrix,
     /// W_V of each layer, d/h × d.
@@ -20,12 +18,12 @@ pub struct Paper {
     prj: Vec<Matrix>,
     /// For `Bind`, each inner layer's signed permutations, one per head.
     tables: Vec<Vec<Vec<u32>>>,
-    pub inner: Vec<Matrix>,
-    pub last: Matrix,
+    inner: Vec<Matrix>,
+    last: Matrix,
     counts: Vec<HashMap<Window, i64>>,
     /// The smallest distance to a half of any number that the distiller rounded: below float noise the engine may
     /// rightly round the other way.
-    pub margin: f64,
+    pub(crate) margin: f64,
 }
 
 fn zeros(rows: usize, cols: usize) -> Matrix {
@@ -61,7 +59,7 @@ fn widen(values: &[f32]) -> Vector {
 
 impl Paper {
     /// Takes the random matrices from a model, and nothing else.
-    pub fn new(memo: &DenseMemo) -> Self {
+    pub(crate) fn new(memo: &DenseMemo) -> Self {
         let config = memo.config().clone();
         let (n, d, h, l) = (config.vocab, config.dim, config.heads, config.layers);
         let basis = |k: usize| {
@@ -173,12 +171,16 @@ impl Paper {
         x.round()
     }
 
-    pub fn memorize(&mut self, text: &[u32]) {
+    pub(crate) fn memorize(&mut self, text: &[u32]) {
         self.write(text, 1.0, false);
     }
 
-    pub fn forget(&mut self, text: &[u32], how: Forgetting) {
-        self.write(text, -1.0, how == Forgetting::Completely);
+    pub(crate) fn forget(&mut self, text: &[u32]) {
+        self.write(text, -1.0, false);
+    }
+
+    pub(crate) fn forget_completely(&mut self, text: &[u32]) {
+        self.write(text, -1.0, true);
     }
 
     fn write(&mut self, text: &[u32], weight: f64, completely: bool) {
@@ -249,7 +251,7 @@ impl Paper {
     }
 
     /// MM_r on the last hˡ tokens, then E·O.
-    pub fn weights(&self, context: &[u32]) -> Vector {
+    pub(crate) fn weights(&self, context: &[u32]) -> Vector {
         let (h, l, d) = (self.config.heads, self.config.layers, self.config.dim);
         let span = h.pow(l as u32);
         let window: Window =
