@@ -23,6 +23,7 @@ use self::gaussian::GaussianCodes;
 pub(crate) use self::hadamard::HadamardCodes;
 use crate::error::ConfigError;
 use crate::kernels;
+use rayon::prelude::*;
 
 /// Which codes tokens have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,10 +107,15 @@ impl TokenCodes {
     /// If a token is not in the vocabulary.
     pub fn rows(&self, tokens: &[u32]) -> Vec<f32> {
         let mut rows = vec![0.0; tokens.len() * self.dim()];
-        for (row, &token) in rows.chunks_exact_mut(self.dim()).zip(tokens) {
-            self.write(token, row);
-        }
+        self.write_rows(tokens, &mut rows);
         rows
+    }
+
+    /// Writes the codes of several tokens to the rows of `out`.
+    pub(crate) fn write_rows(&self, tokens: &[u32], out: &mut [f32]) {
+        out.par_chunks_exact_mut(self.dim()).zip(tokens).for_each(|(row, &token)| {
+            self.write(token, row);
+        });
     }
 
     /// Writes the code of one token to `out`.
@@ -152,10 +158,10 @@ impl TokenCodes {
     pub fn best(&self, vectors: &[f32]) -> Vec<(u32, f32)> {
         let mut best = vec![(0, f32::NEG_INFINITY); vectors.len() / self.dim()];
         self.scan(vectors, &mut best, |best, first, part| {
-            for (k, &score) in part.iter().enumerate() {
-                if score > best.1 {
-                    *best = ((first + k) as u32, score);
-                }
+            let top = kernels::max(part);
+            if top > best.1 {
+                let k = part.iter().position(|&score| score == top).unwrap_or(0);
+                *best = ((first + k) as u32, top);
             }
         });
         best

@@ -3,7 +3,7 @@
 use super::config::{Composition, DenseConfig};
 use super::windows::Windows;
 use crate::codes::CodeKind;
-use crate::kernels::{Mat, fwht, gather_add, gather_bind};
+use crate::kernels::{Mat, add_product, fwht, gather_bind};
 use crate::random::{Purpose, Stream};
 use crate::transform::{GaussianTransform, Transform, signed_permutation};
 use rayon::prelude::*;
@@ -13,32 +13,36 @@ use rayon::prelude::*;
 pub enum Composer {
     /// Prj as a matrix of h·d inputs, entries N(0, 1/(h·d)).
     Gaussian(GaussianTransform),
-    /// Prj as sign flips and permutations, one table a head, summed and followed by one Walsh–Hadamard transform.
-    /// Entry k of a table names the source dimension; its highest bit flips the sign.
-    Fast(Vec<Vec<u32>>),
-    /// The product of the blocks' signs, each permuted and flipped by its head's table. Random permutations are not
-    /// linear in the index, without which products of Walsh codes would collide.
+    /// Prj as sign flips, one vector of ±1 a head, summed and followed by one Walsh–Hadamard transform. `H·D` with
+    /// random signs D is a random rotation; as nothing is cut off, no permutation is needed to make it one.
+    Fast(Vec<Vec<f32>>),
+    /// The product of the blocks' signs, each permuted and flipped by its head's table: entry k names the source
+    /// dimension, its highest bit flips the sign. Random permutations are not linear in the index, without which
+    /// products of Walsh codes would collide.
     Bind(Vec<Vec<u32>>),
 }
 
 impl Composer {
     pub(super) fn new(config: &DenseConfig, layer: usize) -> Self {
         let (d, h) = (config.dim, config.heads);
-        let stream = |index| Stream::new(config.seed, Purpose::Composition, index);
-        let tables =
-            || (0..h).map(|j| signed_permutation(d, stream((layer * h + j) as u32))).collect();
+        let stream =
+            |j: usize| Stream::new(config.seed, Purpose::Composition, (layer * h + j) as u32);
         match (config.composition, config.codes) {
-            (Composition::Bind, _) => Composer::Bind(tables()),
-            (Composition::Jlt, CodeKind::Hadamard) => Composer::Fast(tables()),
+            (Composition::Bind, _) => {
+                Composer::Bind((0..h).map(|j| signed_permutation(d, stream(j))).collect())
+            }
+            (Composition::Jlt, CodeKind::Hadamard) => {
+                let signs = |j| {
+                    let mut signs = vec![0.0; d];
+                    stream(j).signs(0, &mut signs);
+                    signs
+                };
+                Composer::Fast((0..h).map(signs).collect())
+            }
             (Composition::Jlt, CodeKind::Gaussian) => {
                 // Keeps the length of one code, not of h of them side by side.
                 let scale = 1.0 / (h as f32).sqrt();
-                Composer::Gaussian(GaussianTransform::drawn(
-                    h * d,
-                    d,
-                    scale,
-                    stream((layer * h) as u32),
-                ))
+                Composer::Gaussian(GaussianTransform::drawn(h * d, d, scale, stream(0)))
             }
         }
     }
@@ -46,15 +50,17 @@ impl Composer {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Composer::Gaussian(matrix) => matrix.bytes(),
-            Composer::Fast(tables) | Composer::Bind(tables) => {
-                tables.iter().map(|t| t.len() * 4).sum()
-            }
+            Composer::Fast(signs) => signs.iter().map(|s| s.len() * 4).sum(),
+            Composer::Bind(tables) => tables.iter().map(|t| t.len() * 4).sum(),
         }
     }
 
-    /// The codes of `windows` over the rows of `x`, d values each.
-    pub(super) fn compose(&self, d: usize, x: &[f32], windows: &Windows) -> Vec<f32> {
-        let mut out = vec![0.0; windows.count * d];
+    /// Writes the codes of `windows` over the rows of `x`, d values each, to the zeros of `out`.
+    pub(super) fn compose(&self, x: &[f32], windows: &Windows, out: &mut [f32]) {
+        if windows.count == 0 {
+            return;
+        }
+        let d = out.len() / windows.count;
         match self {
             Composer::Gaussian(matrix) => {
                 // Flat is never laid out: each head adds its share, by linearity.
@@ -66,12 +72,12 @@ impl Composer {
                     }
                 }
             }
-            Composer::Fast(tables) => {
-                let scale = 1.0 / ((tables.len() * d) as f32).sqrt();
+            Composer::Fast(signs) => {
+                let scale = 1.0 / ((signs.len() * d) as f32).sqrt();
                 out.par_chunks_exact_mut(d).enumerate().for_each(|(w, out)| {
-                    for (j, table) in tables.iter().enumerate() {
+                    for (j, signs) in signs.iter().enumerate() {
                         if let Some(row) = windows.row(w, j) {
-                            gather_add(out, &x[row * d..][..d], table);
+                            add_product(out, signs, &x[row * d..][..d]);
                         }
                     }
                     fwht(out);
@@ -95,6 +101,5 @@ impl Composer {
                 });
             }
         }
-        out
     }
 }

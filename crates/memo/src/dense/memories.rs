@@ -3,11 +3,11 @@
 
 use super::config::{DenseConfig, Distiller};
 use super::distill::{SequenceCounts, by_rounding, sequence_hashes};
-use super::encoder::{Encoder, Pass, Piece};
+use super::encoder::{CACHED_ROWS, Encoder};
 use super::memory::CorrelationMemory;
+use super::pass::Pass;
 use super::update::Update;
 use crate::error::Error;
-use crate::kernels::add;
 use std::collections::HashMap;
 
 #[derive(Debug)]
@@ -24,6 +24,7 @@ pub(super) struct Memories {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     Memorize,
+    /// As the paper has it: inner memories are left alone.
     Forget,
     ForgetCompletely,
 }
@@ -62,24 +63,26 @@ impl Memories {
         let config = &encoder.config;
         let weight = if change == Change::Memorize { 1.0 } else { -1.0 };
         let mut update = Update::new(&encoder.codes, config.dim, weight);
+        let inner = if change == Change::Forget { 0 } else { self.inner.len() };
+        // Inner memories see updates of the size that the configuration says.
+        let rows = if encoder.is_fast() && inner == 0 { CACHED_ROWS } else { config.update_rows };
         for text in texts {
             let active = encoder.active_layers(text.len());
             let hashes = sequence_hashes(text, config.heads, self.counts.len().min(active));
             let mut pass = Pass::memorizing(encoder, active);
-            let mut start = 0;
-            for tokens in text.chunks(config.update_rows) {
-                let pieces = pass.advance(tokens, &[]);
+            for (start, tokens) in (0..).step_by(rows).zip(text.chunks(rows)) {
+                pass.advance(tokens, &[]);
+                // Sel: the token after each window; the text's last window has none.
                 let next = &text[start + 1..text.len().min(start + tokens.len() + 1)];
-                add_next_tokens(encoder, &mut update, &pieces, next, start);
+                let stored = |i: usize, r: usize| encoder.is_stored(i, start + r);
+                let pairs = |r: usize| (0..active).filter(|&i| stored(i, r)).count();
+                pass.add_keys(update.grow(next, (0..next.len()).map(pairs).sum()), stored);
                 update.flush_if_full(&mut self.last, &encoder.codes);
-                let inner = self.inner.len().min(pieces.len());
-                for (i, piece) in pieces.iter().enumerate().take(inner) {
-                    let stored: Vec<bool> =
-                        (0..tokens.len()).map(|r| encoder.is_stored(i, start + r)).collect();
+                for i in 0..inner.min(active) {
+                    let stored: Vec<bool> = (0..tokens.len()).map(|r| stored(i, r)).collect();
                     let hashes = hashes.get(i).map(|layer| &layer[start..]);
-                    self.write_sequences(config.distiller, i, piece, &stored, hashes, change);
+                    self.write_sequences(config.distiller, i, &pass, &stored, hashes, change);
                 }
-                start += tokens.len();
             }
         }
         update.flush(&mut self.last, &encoder.codes);
@@ -90,54 +93,28 @@ impl Memories {
         &mut self,
         distiller: Distiller,
         i: usize,
-        piece: &Piece,
+        pass: &Pass<'_>,
         stored: &[bool],
         hashes: Option<&[u64]>,
         change: Change,
     ) {
+        let (keys, codes) = (pass.keys(i), pass.codes(i));
         let phi: Vec<f32> = match (change, hashes) {
-            // As the paper has it, forgetting leaves inner memories alone.
-            (Change::Forget, _) => return,
             (Change::Memorize, Some(hashes)) => {
                 let counts = &mut self.counts[i];
                 let first = |(s, h): (&bool, &u64)| f32::from(u8::from(*s && counts.add(*h)));
                 stored.iter().zip(hashes).map(first).collect()
             }
-            (Change::ForgetCompletely, Some(hashes)) => {
+            (_, Some(hashes)) => {
                 let counts = &mut self.counts[i];
                 let last = |(s, h): (&bool, &u64)| -f32::from(u8::from(*s && counts.remove(*h)));
                 stored.iter().zip(hashes).map(last).collect()
             }
             (Change::Memorize, None) if distiller == Distiller::Memory => {
-                by_rounding(&self.inner[i], &piece.keys, &piece.codes, stored)
+                by_rounding(&self.inner[i], &keys, codes, stored)
             }
             (_, None) => stored.iter().map(|s| f32::from(u8::from(*s))).collect(),
         };
-        self.inner[i].add_weighted(&piece.keys, &piece.codes, &phi);
-    }
-}
-
-/// `C⁽ˡᵃˢᵗ⁾ ± Σ_i I⁽ⁱ⁾ᵀ·Sel(X⁽¹⁾)`: the layers' keys are added first, as they predict the same token at a position.
-fn add_next_tokens(
-    encoder: &Encoder,
-    update: &mut Update,
-    pieces: &[Piece],
-    next: &[u32],
-    start: usize,
-) {
-    let d = encoder.config.dim;
-    let mut key = vec![0.0; d];
-    for (r, &token) in next.iter().enumerate() {
-        key.fill(0.0);
-        let mut pairs = 0;
-        for (i, piece) in pieces.iter().enumerate() {
-            if encoder.is_stored(i, start + r) {
-                add(&mut key, &piece.keys[r * d..][..d]);
-                pairs += 1;
-            }
-        }
-        if pairs > 0 {
-            update.push(&key, token, pairs);
-        }
+        self.inner[i].add_weighted(&keys, codes, &phi);
     }
 }

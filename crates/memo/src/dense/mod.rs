@@ -9,6 +9,7 @@ mod memories;
 mod memory;
 mod model;
 mod noise;
+mod pass;
 mod retrieve;
 mod single;
 mod trace;

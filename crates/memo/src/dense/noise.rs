@@ -7,6 +7,7 @@
 
 use super::config::Composition;
 use super::model::DenseMemo;
+use super::single::SingleMemory;
 use crate::capacity;
 
 impl DenseMemo {
@@ -47,5 +48,19 @@ impl DenseMemo {
         // Squared lengths of values and of keys vary by 2/d each, the latter averaged over the layers.
         let spread = (2.0 / d * (1.0 + mean / layers as f64)).sqrt();
         capacity::recall_with(noise, spread, self.config().vocab)
+    }
+}
+
+impl SingleMemory {
+    /// The share of memorized pairs that the memory should still return, if windows share few tokens: the linear law of
+    /// the paper's Fig. 3 for this load and shape.
+    pub fn expected_recall(&self) -> f64 {
+        let config = self.config();
+        let (d, key_dim) = (config.dim as f64, self.memory().key_dim() as f64);
+        // As above: W_V's own variance, and that of the codes that it maps.
+        let crosstalk = 1.0 + config.head_dim as f64 / d;
+        let noise = self.memory().noise(crosstalk);
+        let spread = (2.0 / d + 2.0 / key_dim * crosstalk).sqrt();
+        capacity::recall_with(noise, spread, config.vocab)
     }
 }

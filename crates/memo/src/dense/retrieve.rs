@@ -1,13 +1,18 @@
 //! Retrieval: the paper's MM_r, for single contexts, batches of them, and every position of a text.
 
 use super::config::Recall;
-use super::encoder::{Encoder, Pass, recalled};
+use super::encoder::{CACHED_ROWS, Encoder};
 use super::memory::CorrelationMemory;
 use super::model::DenseMemo;
+use super::pass::{Pass, recalled};
 use super::windows::Windows;
 use crate::error::{Error, check_tokens};
 use crate::kernels::{add, dot};
 use crate::language::Prediction;
+use rayon::prelude::*;
+
+/// Positions whose keys are read from the last memory by one matrix product.
+const BATCH_ROWS: usize = 1024;
 
 /// Floats that the codes of one batch of contexts may take.
 const BATCH: usize = 1 << 24;
@@ -41,14 +46,10 @@ impl DenseMemo {
         for context in contexts {
             check_tokens(context, self.config().vocab)?;
         }
-        let rows = self.config().window().min(contexts.iter().map(|c| c.len()).max().unwrap_or(0));
-        let batch = (BATCH / (rows.max(1) * self.config().dim)).clamp(1, 1024);
         Ok(self.on_threads(|| {
-            let read = |batch: &[&[u32]]| {
-                let keys = sum_of_keys(&newest_keys(&self.encoder, &self.memories.inner, batch));
-                self.memories.last.read_batch(&keys)
-            };
-            contexts.chunks(batch).flat_map(read).collect()
+            let mut keys = vec![0.0; contexts.len() * self.config().dim];
+            self.add_newest_keys(contexts, &mut keys);
+            self.memories.last.read_batch(&keys)
         }))
     }
 
@@ -59,14 +60,44 @@ impl DenseMemo {
         Ok(self.on_threads(|| {
             let mut predictions = Vec::with_capacity(text.len());
             let mut pass = Pass::retrieving(&self.encoder);
-            for tokens in text.chunks(1024) {
-                let pieces = pass.advance(tokens, &self.memories.inner);
-                let keys: Vec<Vec<f32>> = pieces.into_iter().map(|p| p.keys).collect();
-                let outputs = self.memories.last.read_batch(&sum_of_keys(&keys));
-                predictions.extend(self.decode(&outputs));
+            let d = self.config().dim;
+            let piece = if self.encodes_fast() { CACHED_ROWS } else { BATCH_ROWS };
+            for tokens in text.chunks(BATCH_ROWS) {
+                let mut keys = vec![0.0; tokens.len() * d];
+                for (tokens, keys) in tokens.chunks(piece).zip(keys.chunks_mut(piece * d)) {
+                    pass.advance(tokens, &self.memories.inner);
+                    pass.add_keys(keys, |_, _| true);
+                }
+                predictions.extend(self.decode(&self.memories.last.read_batch(&keys)));
             }
             predictions
         }))
+    }
+
+    /// Whether retrieval encodes by fast transforms only.
+    fn encodes_fast(&self) -> bool {
+        self.encoder.is_fast() && !self.config().has_inner_memories()
+    }
+
+    /// The sum of all layers' keys for the window at the end of each context. By linearity one read of the sum
+    /// returns what the layers' reads would add up to.
+    fn add_newest_keys(&self, contexts: &[&[u32]], sums: &mut [f32]) {
+        let d = self.config().dim;
+        let add_keys = |(contexts, sums): (&[&[u32]], &mut [f32])| {
+            let mut tiles = Tiles::new(&self.encoder, contexts);
+            for i in 0..self.config().layers {
+                add(sums, &tiles.newest_keys(i));
+                tiles.climb(i, &self.memories.inner);
+            }
+        };
+        if self.encodes_fast() {
+            contexts.par_chunks(1).zip(sums.par_chunks_mut(d)).for_each(add_keys);
+            return;
+        }
+        let longest = contexts.iter().map(|c| c.len()).max().unwrap_or(0);
+        let rows = self.config().window().min(longest.max(1));
+        let batch = (BATCH / (rows * d)).clamp(1, BATCH_ROWS);
+        contexts.chunks(batch).zip(sums.chunks_mut(batch * d)).for_each(add_keys);
     }
 
     fn decode(&self, outputs: &[f32]) -> Vec<Prediction> {
@@ -75,33 +106,8 @@ impl DenseMemo {
     }
 }
 
-/// By linearity one read of the sum returns what the layers' reads would add up to.
-pub(super) fn sum_of_keys(layers: &[Vec<f32>]) -> Vec<f32> {
-    let mut layers = layers.iter();
-    let mut sum = layers.next().cloned().unwrap_or_default();
-    for keys in layers {
-        add(&mut sum, keys);
-    }
-    sum
-}
-
-/// I⁽ⁱ⁾ of the window at the end of each context, for every layer. Only the blocks of that window are encoded:
-/// Flat tiles the last hˡ tokens, exactly as the paper prints it.
-fn newest_keys(
-    encoder: &Encoder,
-    inner: &[CorrelationMemory],
-    contexts: &[&[u32]],
-) -> Vec<Vec<f32>> {
-    let mut tiles = Tiles::new(encoder, contexts);
-    let mut keys = Vec::with_capacity(encoder.layers.len());
-    for i in 0..encoder.layers.len() {
-        keys.push(tiles.newest_keys(i));
-        tiles.climb(i, inner);
-    }
-    keys
-}
-
-/// The blocks of the last hˡ tokens of some contexts, at one layer after the other.
+/// The blocks of the last hˡ tokens of some contexts, at one layer after the other: only the window at the end of a
+/// context is encoded, and Flat tiles it exactly as the paper prints it.
 pub(super) struct Tiles<'e> {
     encoder: &'e Encoder,
     contexts: usize,
@@ -185,8 +191,10 @@ impl<'e> Tiles<'e> {
         let windows = Windows::tiled(self.encoder.config.heads, self.run, self.contexts);
         let alpha = self.recall.alpha();
         let wanted = alpha < 1.0 || matches!(self.recall, Recall::Blend(_));
-        let codes =
-            if wanted { composer.compose(layer.dim, &self.computed, &windows) } else { Vec::new() };
+        let mut codes = vec![0.0; if wanted { windows.count * layer.dim } else { 0 }];
+        if wanted {
+            composer.compose(&self.computed, &windows, &mut codes);
+        }
         if alpha > 0.0 {
             let keys = layer.keys(&layer.reduce(self.input()), &windows);
             let computed = wanted.then_some(codes.as_slice());

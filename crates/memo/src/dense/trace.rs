@@ -1,9 +1,9 @@
 //! Why the memory says what it says: one context, layer by layer.
 
 use super::model::DenseMemo;
-use super::retrieve::{Tiles, sum_of_keys};
+use super::retrieve::Tiles;
 use crate::error::{Error, check_tokens};
-use crate::kernels::dot;
+use crate::kernels::{add, dot};
 
 /// A token that the memory returns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,13 +69,12 @@ impl DenseMemo {
     fn trace_here(&self, context: &[u32], top: usize) -> Trace {
         let config = self.config();
         let mut tiles = Tiles::new(&self.encoder, &[context]).with_computed();
-        let mut keys = Vec::with_capacity(config.layers);
+        let mut sum = vec![0.0; config.dim];
         let mut layers = Vec::with_capacity(config.layers);
-        let noises: Vec<f64> = (0..config.layers).map(|i| self.layer_noise(i)).collect();
         for i in 0..config.layers {
             let key = tiles.newest_keys(i);
             let cosines = tiles.newest_cosines();
-            let noise = noises[i] * f64::from(dot(&key, &key)).sqrt();
+            let noise = self.layer_noise(i) * f64::from(dot(&key, &key)).sqrt();
             let blocks = (0..config.heads)
                 .map(|j| {
                     let age = config.heads - 1 - j;
@@ -84,10 +83,10 @@ impl DenseMemo {
                 .collect();
             let candidates = self.top(&self.memories.last.read(&key), top);
             layers.push(LayerTrace { layer: i + 1, blocks, candidates, noise });
-            keys.push(key);
+            add(&mut sum, &key);
             tiles.climb(i, &self.memories.inner);
         }
-        let candidates = self.top(&self.memories.last.read(&sum_of_keys(&keys)), top);
+        let candidates = self.top(&self.memories.last.read(&sum), top);
         let noise = layers.iter().map(|l| l.noise * l.noise).sum::<f64>().sqrt();
         Trace { layers, candidates, noise }
     }

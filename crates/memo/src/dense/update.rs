@@ -16,6 +16,7 @@ const TILE: usize = 32;
 
 /// A buffer of keys and next tokens that is added to a memory when full.
 pub(super) struct Update {
+    width: usize,
     keys: Vec<f32>,
     next: Vec<u32>,
     /// Pairs, one per layer and position; a row of `keys` is the sum of several.
@@ -25,27 +26,28 @@ pub(super) struct Update {
 }
 
 /// What a buffer of keys may take, in floats. Only sums per token profit from more than a few thousand rows.
-const BUFFER: usize = 1 << 26;
+const BUFFER: usize = 1 << 25;
 
 impl Update {
-    /// Rows of dimension `dim` that will be added with `weight`.
-    pub(super) fn new(codes: &TokenCodes, dim: usize, weight: f32) -> Self {
-        let capacity = if codes.hadamard().is_some() { (BUFFER / dim).max(1) } else { 1024 };
-        Update { keys: Vec::new(), next: Vec::new(), pairs: 0.0, weight, capacity }
+    /// Keys of `width` values that will be added with `weight`.
+    pub(super) fn new(codes: &TokenCodes, width: usize, weight: f32) -> Self {
+        let capacity = if codes.hadamard().is_some() { (BUFFER / width).max(1) } else { 1024 };
+        Update { width, keys: Vec::new(), next: Vec::new(), pairs: 0.0, weight, capacity }
     }
 
-    /// Adds a position: the sum of its layers' keys (`pairs` of them) and the token that follows.
-    pub(super) fn push(&mut self, key: &[f32], next: u32, pairs: usize) {
-        self.keys.extend_from_slice(key);
-        self.next.push(next);
+    /// Makes room for positions followed by the tokens `next`, which stand for `pairs` pairs in all, and returns their
+    /// rows to add keys to: a row is the sum of its layers' keys.
+    pub(super) fn grow(&mut self, next: &[u32], pairs: usize) -> &mut [f32] {
+        let start = self.keys.len();
+        self.keys.resize(start + next.len() * self.width, 0.0);
+        self.next.extend_from_slice(next);
         self.pairs += pairs as f64;
+        &mut self.keys[start..]
     }
 
     /// Adds positions of one pair each.
     pub(super) fn extend(&mut self, keys: &[f32], next: &[u32]) {
-        self.keys.extend_from_slice(keys);
-        self.next.extend_from_slice(next);
-        self.pairs += next.len() as f64;
+        self.grow(next, next.len()).copy_from_slice(keys);
     }
 
     /// Writes to the memory if the buffer is full.

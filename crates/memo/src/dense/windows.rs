@@ -82,8 +82,16 @@ impl Rows {
         Rows { width, origin: 0, data: Vec::new() }
     }
 
-    pub(super) fn push(&mut self, rows: &[f32]) {
-        self.data.extend_from_slice(rows);
+    /// Adds `count` rows of zeros and returns them.
+    pub(super) fn grow(&mut self, count: usize) -> &mut [f32] {
+        let start = self.data.len();
+        self.data.resize(start + count * self.width, 0.0);
+        &mut self.data[start..]
+    }
+
+    /// The last `count` rows.
+    pub(super) fn last(&self, count: usize) -> &[f32] {
+        &self.data[self.data.len() - count * self.width..]
     }
 
     /// Drops all but the last `count` rows.

@@ -81,16 +81,14 @@ impl Paper {
                     let rows = t.matrix().chunks_exact(h * d).map(widen).collect::<Vec<_>>();
                     prj.push((0..h * d).map(|r| (0..d).map(|k| rows[k][r]).collect()).collect());
                 }
-                Composer::Fast(tables) => {
+                Composer::Fast(signs) => {
                     let mut matrix = zeros(h * d, d);
-                    for (j, table) in tables.iter().enumerate() {
-                        for (place, entry) in table.iter().enumerate() {
-                            let (source, flip) = ((entry & !(1 << 31)) as usize, entry >> 31);
-                            for k in 0..d {
-                                let odd = ((place & k).count_ones() + flip) % 2 == 1;
-                                let size = 1.0 / ((h * d) as f64).sqrt();
-                                matrix[j * d + source][k] = if odd { -size } else { size };
-                            }
+                    let size = 1.0 / ((h * d) as f64).sqrt();
+                    for (r, row) in matrix.iter_mut().enumerate() {
+                        for (k, value) in row.iter_mut().enumerate() {
+                            let odd = (r % d & k).count_ones() % 2 == 1;
+                            *value =
+                                f64::from(signs[r / d][r % d]) * if odd { -size } else { size };
                         }
                     }
                     prj.push(matrix);
