@@ -60,6 +60,8 @@ fn portable(y: &mut [f32], x: &[f32], table: &[u32], combine: impl Fn(f32, f32) 
 }
 
 #[cfg(target_arch = "x86_64")]
+// The intrinsics' pointer types say aligned, their contracts do not ask for it.
+#[allow(clippy::cast_ptr_alignment)]
 mod x86 {
     use super::{CHUNK, SIGN, portable};
     use std::arch::x86_64::{
