@@ -5,9 +5,31 @@
 //! both follow stated rules and neither guesses: what is not text is refused or reported as
 //! skipped, no text can forge the end of a document, and no input takes more than linear time
 //! (times a logarithm) to encode with the tokenizers that come with the program.
+//!
+//! ```
+//! use memo_text::{Item, ReadOptions, Reader, Tokenizer};
+//!
+//! let tokenizer = Tokenizer::gpt2();
+//! let note = "The owl reads at night.\n".as_bytes();
+//! for item in Reader::from_read(note, "note.txt", ReadOptions::default()) {
+//!     match item? {
+//!         Item::Document(document) => {
+//!             let ids = tokenizer.encode_bytes(document.content.as_bytes())?;
+//!             assert_eq!((document.id.as_str(), ids.len()), ("note.txt", 7));
+//!         }
+//!         Item::Skipped(skipped) => eprintln!("{skipped}"),
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod read;
 mod tokenizer;
 
+pub use read::{
+    Content, Document, Encoding, Format, Item, ReadError, ReadOptions, Reader, SkipReason, Skipped,
+    Source,
+};
 pub use tokenizer::{
     MAX_VOCABULARY, StreamDecoder, Token, Tokenizer, TokenizerError, TokenizerSpec,
 };

@@ -168,6 +168,24 @@ fn bad_files_are_refused_by_what_is_wrong() {
     assert!(matches!(refuse(json!([1, 2])), TokenizerError::HuggingFace { .. }));
 }
 
+#[test]
+fn a_file_that_contradicts_itself_is_an_error_when_it_shows() {
+    let mut reading = common::gpt2_json();
+    reading["model"]["continuing_subword_prefix"] = json!("longer than the tokens");
+    let error = Tokenizer::from_json(reading.to_string().as_bytes()).unwrap_err();
+    assert!(matches!(error, TokenizerError::HuggingFace { .. }), "{error}");
+
+    let mut encoding = word_level("other");
+    encoding["pre_tokenizer"] = json!({ "type": "FixedLength", "length": 0 });
+    let error = load(&encoding).encode("owl").unwrap_err();
+    assert!(matches!(error, TokenizerError::Encode { .. }), "{error}");
+
+    let mut decoding = word_level("other");
+    decoding["decoder"] = json!({ "type": "Strip", "content": " ", "start": 0, "stop": 9 });
+    let tokenizer = load(&decoding);
+    assert_eq!(tokenizer.decode_lossy(&tokenizer.encode("owl").unwrap()), "owl");
+}
+
 proptest! {
     #[test]
     fn byte_level_files_are_exact(text in any::<String>()) {

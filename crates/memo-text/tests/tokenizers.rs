@@ -47,6 +47,9 @@ fn the_end_and_foreign_ids_are_no_text() {
         assert_eq!(tokenizer.token_bytes(tokenizer.eos()).unwrap().as_ref(), b"");
         assert_eq!(tokenizer.token_bytes(u32::MAX), None);
     }
+    let [owl, night] = words.encode("owl night").unwrap()[..] else { panic!() };
+    assert_eq!(words.decode(&[owl, u32::MAX, night]), b"owl night");
+    assert_eq!(words.decode(&[owl, words.eos(), night]), b"owlnight");
 }
 
 #[test]

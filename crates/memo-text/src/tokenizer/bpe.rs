@@ -11,7 +11,7 @@
 use super::Token;
 use super::merge::{Scratch, merge};
 use super::split::Splitter;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::sync::{Arc, LazyLock};
 use tiktoken_rs::CoreBPE;
 
@@ -60,9 +60,9 @@ impl Bpe {
         let mut tokens: Vec<Option<Arc<[u8]>>> =
             (0..eos).map(|id| data.decode_bytes(&[id]).ok().map(Arc::from)).collect();
         tokens.resize(size as usize, None);
-        let ids: FxHashMap<_, _> =
-            tokens.iter().zip(0..).filter_map(|(t, id)| Some((t.clone()?, id))).collect();
-        let longest = ids.keys().map(|t| t.len()).max().unwrap_or(0);
+        let mut ids = FxHashMap::with_capacity_and_hasher(size as usize, FxBuildHasher);
+        ids.extend(tokens.iter().zip(0..).filter_map(|(t, id)| Some((t.clone()?, id))));
+        let longest = tokens.iter().flatten().map(|t| t.len()).max().unwrap_or(0);
         Self { name, tokens, ids, longest, eos, splitter }
     }
 
@@ -183,12 +183,11 @@ mod tests {
         }
     }
 
-    /// Any of these stops a backtracking splitter or costs a rescanning merger hours.
+    /// The spaces stop a backtracking splitter, the letters take a rescanning merger 10¹⁰ steps.
     #[test]
-    fn a_megabyte_without_a_word_end_is_encoded() {
-        let long = 1 << 20;
-        for unit in ["a", "A", " ", "\n", " \n", "!", "7", "漢", "\u{301}", "\u{0}"] {
-            let text = unit.repeat(long / unit.len()) + "x";
+    fn long_runs_without_a_word_end_are_encoded() {
+        for (unit, length) in [(" ", 1 << 20), ("\n \r", 1 << 18), ("a", 1 << 17)] {
+            let text = unit.repeat(length / unit.len()) + "x";
             for (bpe, _) in pairs() {
                 let tokens = bpe.encode_with_offsets(&text);
                 assert_eq!(tokens.last().map(|t| t.end), Some(text.len()));

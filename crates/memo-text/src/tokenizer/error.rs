@@ -1,4 +1,5 @@
-//! What can go wrong with a tokenizer, one variant per way.
+//! What can go wrong with a tokenizer, one variant per way. Each message is complete, with its
+//! reason inside, so no error has a `source()` that would say it twice.
 
 use std::path::PathBuf;
 
@@ -19,16 +20,19 @@ pub enum TokenizerError {
     #[error("the tokenizer words needs a text to take its vocabulary from; give it one")]
     WordsNeedText,
     /// Something is wrong with a tokenizer file.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {reason}", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        source: Box<TokenizerError>,
+        reason: Box<TokenizerError>,
     },
     /// A tokenizer file cannot be read.
-    #[error("cannot read the tokenizer file: {0}")]
-    Io(#[from] std::io::Error),
+    #[error("cannot read the tokenizer file: {reason}")]
+    Io {
+        /// The system's reason.
+        reason: std::io::Error,
+    },
     /// A tokenizer file is implausibly large.
     #[error("the tokenizer file is larger than {max} bytes; is it the right file?")]
     FileTooLarge {

@@ -12,9 +12,16 @@
 //!   let it through (an added token that is not marked special, a piece of the model itself), so
 //!   whether the end token can be forged is tried out, and if so, an id past the vocabulary is the
 //!   end instead. Should a text still get through, encoding it is an error.
+//!
+//! The library that runs these files trusts them: random changes to good files made it panic, when
+//! reading, encoding or decoding. A file comes from somewhere else, so its panics end here.
+//!
+//! It is also far slower than the tokenizers that come with the program, and needs about 120 bytes
+//! of memory for each byte of one document. Give it documents, not a whole corpus as one text.
 
 use super::error::TokenizerError;
 use super::{MAX_VOCABULARY, Token};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokenizers::decoders::DecoderWrapper;
 use tokenizers::models::ModelWrapper;
 
@@ -22,6 +29,8 @@ use tokenizers::models::ModelWrapper;
 const END_NAMES: [&str; 5] = ["</s>", "<|endoftext|>", "<eos>", "<|end_of_text|>", "[SEP]"];
 /// The end's name where a file has none of them that text cannot forge.
 const APPENDED_END: &str = "<eos>";
+/// What is said of a file that made its library panic.
+const CONTRADICTION: &str = "the parts of its file contradict each other";
 
 /// A tokenizer read from a file, made safe as described above.
 pub(super) struct HuggingFace {
@@ -35,6 +44,12 @@ pub(super) struct HuggingFace {
 
 impl HuggingFace {
     pub(super) fn from_json(json: &[u8]) -> Result<Self, TokenizerError> {
+        guard(|| Self::read(json)).unwrap_or_else(|| {
+            Err(TokenizerError::HuggingFace { reason: CONTRADICTION.to_owned() })
+        })
+    }
+
+    fn read(json: &[u8]) -> Result<Self, TokenizerError> {
         let bad = |reason: String| TokenizerError::HuggingFace { reason };
         let mut inner = tokenizers::Tokenizer::from_bytes(json).map_err(|e| bad(e.to_string()))?;
         inner.with_padding(None);
@@ -69,8 +84,8 @@ impl HuggingFace {
         };
         let end = END_NAMES
             .iter()
-            .find_map(|&name| this.inner.token_to_id(name).map(|id| (name, id)))
-            .filter(|&(name, id)| !this.forges(name, id));
+            .filter_map(|&name| Some((name, this.inner.token_to_id(name)?)))
+            .find(|&(name, id)| !this.forges(name, id));
         if let Some((name, id)) = end {
             this.eos = id;
             name.clone_into(&mut this.eos_text);
@@ -119,7 +134,7 @@ impl HuggingFace {
     }
 
     pub(super) fn encode(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
-        let encoding = self.inner.encode_fast(text, false).map_err(|e| encode_error(&e))?;
+        let encoding = run(|| self.inner.encode_fast(text, false))?;
         let ids = encoding.get_ids();
         if ids.contains(&self.eos) {
             // Rare enough to do it again for the place.
@@ -131,7 +146,7 @@ impl HuggingFace {
     }
 
     pub(super) fn encode_with_offsets(&self, text: &str) -> Result<Vec<Token>, TokenizerError> {
-        let encoding = self.inner.encode(text, false).map_err(|e| encode_error(&e))?;
+        let encoding = run(|| self.inner.encode(text, false))?;
         let places = encoding.get_ids().iter().zip(encoding.get_offsets());
         places
             .map(|(&id, &(start, end))| {
@@ -151,10 +166,11 @@ impl HuggingFace {
         self.decode_string(ids).into_bytes()
     }
 
+    /// The same as a string. Where the file's decoder fails, the tokens as the file spells them.
     pub(super) fn decode_string(&self, ids: &[u32]) -> String {
         let text: Vec<u32> = ids.iter().copied().filter(|&id| id != self.eos).collect();
-        // Decoders do not fail on tokens of their own vocabulary, and other ids are left out.
-        self.inner.decode(&text, false).unwrap_or_default()
+        run(|| self.inner.decode(&text, false))
+            .unwrap_or_else(|_| text.iter().filter_map(|&id| self.inner.id_to_token(id)).collect())
     }
 
     /// The bytes of one token as they would stand in the middle of a text.
@@ -176,8 +192,19 @@ impl HuggingFace {
     }
 }
 
-fn encode_error(error: &tokenizers::Error) -> TokenizerError {
-    TokenizerError::Encode { reason: error.to_string() }
+/// The result, or `None` if `run` panics.
+fn guard<T>(run: impl FnOnce() -> T) -> Option<T> {
+    // What the panic leaves behind is a cache at most: a tokenizer is only read after it is made.
+    catch_unwind(AssertUnwindSafe(run)).ok()
+}
+
+fn run<T>(run: impl FnOnce() -> tokenizers::Result<T>) -> Result<T, TokenizerError> {
+    let reason = match guard(run) {
+        Some(Ok(result)) => return Ok(result),
+        Some(Err(error)) => error.to_string(),
+        None => CONTRADICTION.to_owned(),
+    };
+    Err(TokenizerError::Encode { reason })
 }
 
 fn is_byte_level(decoder: Option<&DecoderWrapper>) -> bool {

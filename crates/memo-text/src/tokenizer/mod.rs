@@ -131,15 +131,17 @@ impl Tokenizer {
             TokenizerSpec::O200k => Self::o200k(),
             TokenizerSpec::Bytes => Self::bytes(),
             TokenizerSpec::Words => return Err(TokenizerError::WordsNeedText),
-            TokenizerSpec::File(path) => Self::from_file(path).map_err(|source| {
-                TokenizerError::File { path: path.clone(), source: Box::new(source) }
+            TokenizerSpec::File(path) => Self::from_file(path).map_err(|reason| {
+                TokenizerError::File { path: path.clone(), reason: Box::new(reason) }
             })?,
         })
     }
 
     fn from_file(path: &Path) -> Result<Self, TokenizerError> {
         let mut json = Vec::new();
-        File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut json)?;
+        File::open(path)
+            .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut json))
+            .map_err(|reason| TokenizerError::Io { reason })?;
         if json.len() as u64 > MAX_FILE {
             return Err(TokenizerError::FileTooLarge { max: MAX_FILE });
         }

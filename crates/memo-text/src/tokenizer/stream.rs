@@ -1,9 +1,10 @@
 //! Text that appears token by token, never cut in the middle of a character.
 //!
-//! A token of a byte-level vocabulary may end inside a character (most emoji take three tokens),
+//! A token of a byte-level vocabulary may end inside a character (many emoji take several tokens),
 //! and whether a space stands before a word can depend on the token before it. So a stream has a
 //! memory of its own: what was pushed last and bytes that wait for the rest of their character.
 
+use super::words::Words;
 use super::{Kind, Tokenizer};
 
 /// Ids that a Hugging Face decoder may see before the newest one, so that work per token is bounded.
@@ -71,9 +72,10 @@ impl StreamDecoder {
     pub fn push(&mut self, id: u32) -> String {
         match &self.tokenizer.kind {
             Kind::Words(words) => {
-                let space = if words.spaced(self.last, id) { " " } else { "" };
+                let Some(text) = words.text(id) else { return String::new() };
+                let space = if Words::spaced(self.last, id) { " " } else { "" };
                 self.last = Some(id);
-                format!("{space}{}", words.text(id).unwrap_or_default())
+                format!("{space}{text}")
             }
             Kind::HuggingFace(file) if !file.is_byte_level() => self.push_window(id),
             _ => {

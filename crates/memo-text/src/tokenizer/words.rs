@@ -145,8 +145,8 @@ impl Words {
     }
 
     /// Whether decoding puts a space between these two neighbours.
-    pub(super) fn spaced(&self, left: Option<u32>, right: u32) -> bool {
-        let is_word = |id| id == UNKNOWN || (id >= FIRST && self.text(id).is_some());
+    pub(super) fn spaced(left: Option<u32>, right: u32) -> bool {
+        let is_word = |id| id == UNKNOWN || id >= FIRST;
         left.is_some_and(is_word) && is_word(right)
     }
 }
