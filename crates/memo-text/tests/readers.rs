@@ -221,6 +221,8 @@ fn limits_hold_even_for_endless_input() {
         let items: Vec<_> = endless.collect();
         assert!(matches!(&items[..], [Err(ReadError::TooLarge { max: 100_000, .. })]));
     }
+    let endless = Reader::from_read(io::repeat(b'a'), "endless.jsonl", limited(100_000)).next();
+    assert!(matches!(endless, Some(Err(ReadError::TooLarge { max: 100_000, .. }))));
     let line = "{\"text\":\"12\"}";
     let lines = format!("{line}\n{{\"text\":\"123\"}}\n{line}");
     let options = ReadOptions { format: Format::Jsonl, ..limited(line.len() as u64) };
@@ -230,6 +232,9 @@ fn limits_hold_even_for_endless_input() {
         [Ok(_), Err(ReadError::TooLarge { place, .. }), Ok(Item::Document(last))]
             if place.line == Some(2) && last.source.line == Some(3)
     ));
+    let options = ReadOptions { format: Format::Jsonl, ..limited(4) };
+    let error = read_bytes(b"too long\n\n  \xff\n", options).remove(1).unwrap_err();
+    assert!(error.to_string().starts_with("in:3: the byte at offset 12 "), "{error}");
 }
 
 #[test]

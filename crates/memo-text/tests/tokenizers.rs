@@ -87,6 +87,19 @@ fn a_words_vocabulary_is_kept_in_a_file() {
 }
 
 #[test]
+fn threads_share_a_tokenizer_and_agree() {
+    let tokenizer = Tokenizer::gpt2();
+    let text = "The owl reads at night, 1234 times.\n".repeat(200);
+    let alone = tokenizer.encode(&text).unwrap();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| tokenizer.encode(&text))).collect();
+        for thread in threads {
+            assert_eq!(thread.join().unwrap().unwrap(), alone);
+        }
+    });
+}
+
+#[test]
 fn only_bytes_takes_what_is_not_text() {
     let data = [b'a', 0xff, 0x00];
     assert_eq!(Tokenizer::bytes().encode_bytes(&data).unwrap(), [97, 255, 0]);

@@ -14,6 +14,9 @@ pub(super) struct Jsonl<R> {
     line: u64,
     /// Bytes of the file before the next line.
     offset: u64,
+    /// The rest of a line that was too long comes before the next line. It is passed over only when
+    /// that is asked for: a line may be endless, and its error must not wait for its end.
+    rest: bool,
     /// The file itself failed, so there is no next line.
     failed: bool,
 }
@@ -30,20 +33,20 @@ enum Line {
 impl<R: BufRead> Jsonl<R> {
     pub(super) fn new(read: R, path: PathBuf, id: String) -> Result<Self, ReadError> {
         let Sniffed { read, mark } = text_only(read, &path)?;
-        Ok(Self { lines: BufReader::new(read), path, id, line: 0, offset: mark, failed: false })
+        let lines = BufReader::new(read);
+        Ok(Self { lines, path, id, line: 0, offset: mark, rest: false, failed: false })
     }
 
     /// The next document, skipped line or error. After an error in a line the next line follows;
     /// after an error of the file nothing does.
     pub(super) fn next(&mut self, options: &ReadOptions) -> Option<Result<Item, ReadError>> {
         while !self.failed {
-            let start = self.offset;
             let line = match self.read_line(options.max_bytes) {
                 Ok(Line::End) => return None,
                 Ok(line) => line,
-                Err(error) => {
+                Err(reason) => {
                     self.failed = true;
-                    return Some(Err(error));
+                    return Some(Err(ReadError::io(&self.path, reason)));
                 }
             };
             self.line += 1;
@@ -51,6 +54,7 @@ impl<R: BufRead> Jsonl<R> {
             let Line::Text(bytes) = line else {
                 return Some(Err(ReadError::TooLarge { place, max: options.max_bytes }));
             };
+            let start = self.offset - bytes.len() as u64;
             if bytes.iter().all(u8::is_ascii_whitespace) {
                 continue;
             }
@@ -65,22 +69,19 @@ impl<R: BufRead> Jsonl<R> {
         None
     }
 
-    fn read_line(&mut self, max: u64) -> Result<Line, ReadError> {
+    fn read_line(&mut self, max: u64) -> io::Result<Line> {
+        if std::mem::take(&mut self.rest) {
+            self.offset += self.lines.skip_until(b'\n')? as u64;
+        }
         let mut line = Vec::new();
         // The line end is not part of the line, so one more byte may be read.
         let limit = max.saturating_add(1);
-        let read = self.lines.by_ref().take(limit).read_until(b'\n', &mut line);
-        let mut length = read.map_err(|e| ReadError::io(&self.path, e))? as u64;
-        let ended = line.last() == Some(&b'\n');
-        let too_long = !ended && length > max;
-        if too_long {
-            length +=
-                self.lines.skip_until(b'\n').map_err(|e| ReadError::io(&self.path, e))? as u64;
-        }
+        let length = self.lines.by_ref().take(limit).read_until(b'\n', &mut line)? as u64;
         self.offset += length;
+        self.rest = length > max && !line.ends_with(b"\n");
         Ok(match length {
             0 => Line::End,
-            _ if too_long => Line::TooLong,
+            _ if self.rest => Line::TooLong,
             _ => Line::Text(line),
         })
     }

@@ -26,6 +26,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::slice::from_ref;
 use std::sync::Arc;
 use words::Words;
 
@@ -38,6 +39,17 @@ const MAX_FILE: u64 = 1 << 29;
 
 /// The end of a document for `bytes`: one past the byte values.
 const BYTES_EOS: u32 = 256;
+
+/// Every byte value at its own index, so that a byte's token can be lent like any other.
+static BYTES: [u8; 256] = {
+    let mut bytes = [0; 256];
+    let mut i = 0;
+    while i < bytes.len() {
+        bytes[i] = i as u8;
+        i += 1;
+    }
+    bytes
+};
 
 /// A token and the bytes of the text that it stands for: `text[start..end]`.
 ///
@@ -171,7 +183,9 @@ impl Tokenizer {
         }
     }
 
-    /// `gpt2`, `cl100k`, `o200k`, `bytes`, `words`, or `huggingface` for a `tokenizer.json`.
+    /// `gpt2`, `cl100k`, `o200k`, `bytes`, `words`, or `huggingface` for a `tokenizer.json`. The
+    /// first four parse as a [`TokenizerSpec`] that gives this tokenizer again; the others come
+    /// back from what [`to_json`](Self::to_json) gives.
     pub fn name(&self) -> &'static str {
         match &self.kind {
             Kind::Bpe(bpe) => bpe.name(),
@@ -296,7 +310,7 @@ impl Tokenizer {
         }
         match &self.kind {
             Kind::Bpe(bpe) => bpe.token_bytes(id).map(Cow::Borrowed),
-            Kind::Bytes => u8::try_from(id).ok().map(|byte| Cow::Owned(vec![byte])),
+            Kind::Bytes => BYTES.get(id as usize).map(|byte| Cow::Borrowed(from_ref(byte))),
             Kind::Words(words) => words.text(id).map(|word| Cow::Borrowed(word.as_bytes())),
             Kind::HuggingFace(file) => file.token_bytes(id).map(Cow::Owned),
         }
