@@ -147,6 +147,14 @@ mod tests {
     }
 
     #[test]
+    fn the_lemma_is_cautious() {
+        // It promises two vectors where a thousand fit; docs/errata.md says so.
+        let codes = TokenCodes::new(CodeKind::Gaussian, 1000, 1024, 0).unwrap();
+        assert!(Orthogonality::measure(&codes, 1 << 20, 0).epsilon(0.0) < 0.17);
+        assert!(crate::capacity::vectors(1024, 0.17) < 3.0);
+    }
+
+    #[test]
     fn a_large_vocabulary_is_sampled() {
         let codes = TokenCodes::new(CodeKind::Hadamard, 50_000, 64, 5).unwrap();
         let report = Orthogonality::measure(&codes, 10_000, 5);

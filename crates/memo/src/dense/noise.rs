@@ -47,8 +47,8 @@ impl DenseMemo {
         reading(config.codes, config.dim, squares.sqrt() / layers, keys / layers, config.vocab)
     }
 
-    /// The share of memorized positions that the model should still predict, if texts repeat little and recall is
-    /// computed: the linear law of the paper's Fig. 3 for this load and dimension. Stored recall does worse.
+    /// The share of memorized positions that the model should still predict, if texts repeat little, are much longer
+    /// than a window, and recall is computed: the linear law of the paper's Fig. 3 for this load and dimension. Stored recall does worse.
     ///
     /// ```
     /// use memo::dense::{DenseConfig, DenseMemo};
