@@ -37,7 +37,8 @@ pub(super) struct Numbers {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Layer {
-    pub(super) layer: usize,
+    #[serde(rename = "layer")]
+    pub(super) number: usize,
     pub(super) blocks: Vec<Vec<u32>>,
     /// How well the inner memory returns each block's code: 1 is perfect.
     pub(super) cosines: Vec<f32>,
@@ -56,7 +57,7 @@ pub(super) fn run(options: &DemoOptions) -> anyhow::Result<Numbers> {
     let deviation = memo.reading().deviation();
     let emitted = |token: u32, weight: f32| Emitted { token: name(token), weight };
     let layers = trace.layers.iter().map(|layer| Layer {
-        layer: layer.layer,
+        number: layer.layer,
         blocks: layer.blocks.iter().map(|b| b.tokens.clone()).collect(),
         cosines: layer.blocks.iter().map(|b| b.cosine).collect(),
         emitted: emitted(layer.candidates[0].token, layer.candidates[0].weight),

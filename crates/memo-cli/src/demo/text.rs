@@ -1,7 +1,7 @@
 //! The demo as a person sees it.
 
 use super::numbers::Numbers;
-use super::sentence::Sentence;
+use super::sentence::{Query, Sentence};
 use super::{Demo, Emitted};
 use crate::output::{FAINT, GOOD, TITLE, styled};
 use std::fmt::{Display, Formatter, Result};
@@ -33,10 +33,15 @@ impl Display for Sentence {
         writeln!(f, "{}\n", styled(TITLE, title))?;
         writeln!(f, "  memorize  {}\n", self.text)?;
         let width = self.pairs.iter().map(|p| p.window.len()).max().unwrap_or(0);
-        let header: Vec<String> =
-            self.queries.iter().map(|q| format!("…{}", last_word(q.window))).collect();
-        let columns: String = header.iter().map(|h| format!("{h:>14}")).collect();
-        writeln!(f, "  {:width$}    {:12}{}", "stored window", "next", styled(FAINT, columns))?;
+        let header = |q: &Query| format!("{:>14}", format!("…{}", last_word(q.window)));
+        let columns: Vec<String> = self.queries.iter().map(header).collect();
+        writeln!(
+            f,
+            "  {:width$}    {:12}{}",
+            "stored window",
+            "next",
+            styled(FAINT, columns.concat())
+        )?;
         for (k, pair) in self.pairs.iter().enumerate() {
             write!(f, "  {:width$}  → {:12}", pair.window, pair.next)?;
             for query in &self.queries {
@@ -81,7 +86,7 @@ impl Display for Numbers {
             writeln!(
                 f,
                 "  {:<8}{:24}{:20}{emitted}",
-                layer.layer,
+                layer.number,
                 blocks.join(" "),
                 cosines.join(" ")
             )?;

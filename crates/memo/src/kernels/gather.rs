@@ -144,7 +144,7 @@ mod tests {
             let x: Vec<f32> = (0..n).map(|k| ((k * 31 + 3) % 17) as f32 - 8.0).collect();
             let start: Vec<f32> = (0..n).map(|k| (k % 7) as f32 - 3.0).collect();
             let source = |k: usize| (k * 3 + 1) % n;
-            let flips = |k: usize| k % 3 == 0;
+            let flips = |k: usize| k.is_multiple_of(3);
             let table: Vec<u32> =
                 (0..n).map(|k| source(k) as u32 | if flips(k) { SIGN } else { 0 }).collect();
             let moved = |k: usize| if flips(k) { -x[source(k)] } else { x[source(k)] };
