@@ -99,7 +99,7 @@ fn stored_recall_collapses_early() {
                         pairs.filter(|(p, next)| p.token == **next).count()
                     })
                     .sum();
-                right as f64 / (rows * 1020) as f64
+                right as f64 / f64::from(rows * 1020)
             })
             .collect();
         println!(
