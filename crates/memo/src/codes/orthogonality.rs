@@ -50,7 +50,7 @@ impl Orthogonality {
             let width = first + count;
             let mut gram = vec![0.0; count * width];
             let panel = Mat::new(&rows[first * d..][..count * d], count, d);
-            product(&mut gram, panel, Mat::new(&rows[..width * d], width, d));
+            product(&mut gram, false, panel, Mat::new(&rows[..width * d], width, d));
             for (r, row) in gram.chunks_exact(width).enumerate() {
                 products.extend(row[..first + r].iter().map(|p| p.abs()));
                 norms.push((row[first + r] - 1.0).abs());
