@@ -2,3 +2,5 @@
 
 mod kernels;
 pub mod random;
+pub mod readout;
+pub mod sparse;

@@ -9,7 +9,9 @@
 mod fwht;
 mod gaussian;
 mod gemm;
+pub(crate) mod integer;
 mod vector;
+pub(crate) mod walsh;
 
 pub(crate) use self::fwht::{fwht, fwht_columns};
 pub(crate) use self::gaussian::gaussians;

@@ -1,0 +1,204 @@
+//! The back-off read-out: contexts from the shortest to the longest, each correcting what the shorter ones expect.
+//!
+//! For every slot in order, if its block occurred at all:
+//!
+//! 1. **Read** its scores s and their noise σ.
+//! 2. **Group**: a newest head with the same total as the one before it has seen the very same events; so has a
+//!    single occurrence after a long context. Their scores are added up, each weighed by 1/σ²: several looks at one
+//!    thing. The group's prior is what was expected before its first slot.
+//! 3. **Detect softly**: a token's score is c plus noise if it followed c times, and noise alone if it never did.
+//!    Bayes gives the log-odds (2sc − c²)/2σ² + ln(total·p⁰) − ln c. If the block occurred once, exactly one token
+//!    followed, and the odds are normalised over tokens.
+//! 4. **Interpolate**: successors get their counts less a discount (Kneser and Ney), everything else keeps its
+//!    proportion of the rest.
+//!
+//! Only tokens above the noise are touched, so the cost does not grow with the vocabulary beyond one scan a slot.
+
+use super::{Constants, Distribution, Mixture, ReadOut, Scratch, discounts};
+use crate::kernels::walsh::{accumulate, candidates};
+use crate::sparse::prior::Prior;
+use crate::sparse::{Error, LINE, Memory};
+
+/// The back-off read-out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Backoff {
+    /// Its constants.
+    pub constants: Constants,
+}
+
+/// The slots whose evidence is gathered together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    total: i64,
+    newest: bool,
+    /// Length of the last block that joined.
+    len: u32,
+}
+
+/// A token that may have followed, its odds and its count.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    token: u32,
+    log_odds: f64,
+    count: f64,
+}
+
+impl ReadOut for Backoff {
+    fn distribution<'m>(
+        &self,
+        memory: &'m Memory,
+        context: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<Distribution<'m>, Error> {
+        let prior = memory.prior();
+        self.begin(memory, context, scratch);
+        let context = memory.view(context)?;
+        let keyed = memory.totals(context, &mut scratch.blocks);
+        let (mut nested, mut group) = (i64::MAX, Group::default());
+        for (slot, keyed) in keyed.into_iter().enumerate() {
+            let Some((key, mut total)) = keyed else { continue };
+            let block = &memory.settings().slots[slot];
+            if block.newest() {
+                // A longer block cannot have occurred more often than the shorter one that it ends with.
+                total = total.min(nested);
+                nested = total;
+            }
+            if total <= 0 {
+                continue;
+            }
+            let rounds = if total == 1 { 1 } else { self.constants.rounds };
+            scratch.decoder.read(memory, slot, key, rounds, &mut scratch.scores)?;
+            let joins = total == group.total
+                && ((block.newest() && group.newest)
+                    || (total == 1 && group.len >= self.constants.joint));
+            if joins {
+                group.len = block.len;
+            } else {
+                group = Group { total, newest: block.newest(), len: block.len };
+                scratch.before.copy(&scratch.now);
+            }
+            gather(scratch, !joins);
+            let found = self.detect(prior, total, scratch);
+            let kept = keep(found, total, discounts(block.skip, block.len));
+            let mass: f64 = kept.iter().map(|(_, p)| p).sum();
+            scratch.now.scale(1.0 - mass);
+            for (token, p) in kept {
+                scratch.now.add(token, p);
+            }
+        }
+        Ok(Distribution::new(prior, &scratch.now))
+    }
+
+    fn window(&self, memory: &Memory) -> usize {
+        let cache = self.constants.cache.map_or(0, |cache| cache.window);
+        (memory.settings().reach() + 1).max(cache)
+    }
+}
+
+/// Adds a slot's scores to its group's evidence.
+fn gather(scratch: &mut Scratch, fresh: bool) {
+    let Scratch { scores, gathered, precision, weights, .. } = scratch;
+    gathered.resize(scores.scores.len(), 0.0);
+    precision.resize(scores.scales.len(), 0.0);
+    weights.clear();
+    weights.extend(scores.scales.iter().map(|scale| scale.unit / (scale.sigma * scale.sigma)));
+    for (precision, scale) in precision.iter_mut().zip(&scores.scales) {
+        let p = 1.0 / (scale.sigma * scale.sigma);
+        *precision = if fresh { p } else { *precision + p };
+    }
+    accumulate(gathered, &scores.scores, weights, fresh);
+    for &(token, count) in &scores.peeled {
+        let sigma = scores.scales[token as usize / LINE].sigma;
+        gathered[token as usize] += count as f32 / (sigma * sigma);
+    }
+}
+
+impl Backoff {
+    /// The prior, with the prompt's own tokens mixed in if asked for.
+    fn begin(&self, memory: &Memory, context: &[u32], scratch: &mut Scratch) {
+        let vocabulary = memory.settings().vocabulary;
+        scratch.now.reset(vocabulary as usize);
+        let Some(cache) = self.constants.cache else { return };
+        let recent = &context[context.len().saturating_sub(cache.window)..];
+        let known: Vec<u32> = recent.iter().copied().filter(|&token| token < vocabulary).collect();
+        if !known.is_empty() {
+            scratch.now.scale(1.0 - cache.share);
+            for &token in &known {
+                scratch.now.add(token, cache.share / known.len() as f64);
+            }
+        }
+    }
+
+    /// The tokens that may have followed, by the group's evidence.
+    fn detect(&self, prior: &Prior, total: i64, scratch: &mut Scratch) -> Vec<Candidate> {
+        let Scratch { gathered, precision, biases, found, before, .. } = scratch;
+        let Mixture { rest, added, touched } = before;
+        let ln_total = libm::log(total as f64);
+        let ln_rest = libm::log(rest.max(1e-300));
+        // One occurrence is the weakest that can be detected: what fails as such fails altogether.
+        let bias = (ln_total + ln_rest - self.constants.least_odds) as f32;
+        biases.clear();
+        biases.extend(precision.iter().map(|p| bias - p / 2.0));
+        found.clear();
+        let lines = prior.ln.len();
+        candidates(&gathered[..lines], &prior.ln, biases, found);
+        // Tokens that contexts made likelier than the prior may pass where the scan stopped them.
+        let passed = |token: u32| {
+            let t = token as usize;
+            gathered[t] + prior.ln[t] + biases[t / LINE] > 0.0
+        };
+        let bias = (ln_total - self.constants.least_odds) as f32;
+        let may = |token: u32| {
+            let t = token as usize;
+            let p = *rest * prior.p[t] + added[t];
+            gathered[t] - precision[t / LINE] / 2.0 + ln_above(p) + bias > 0.0
+        };
+        found.extend(touched.iter().copied().filter(|&token| !passed(token) && may(token)));
+        let mut likely = Vec::with_capacity(found.len());
+        for &token in &*found {
+            let t = token as usize;
+            let p = f64::from(precision[t / LINE]);
+            let score = f64::from(gathered[t]) / p;
+            let count = (score + 0.5).floor().max(1.0);
+            let ln_prior = if added[t] > 0.0 {
+                libm::log(*rest * prior.p[t] + added[t])
+            } else {
+                f64::from(prior.ln[t]) + ln_rest
+            };
+            let evidence = (2.0 * score - count) * count * p / 2.0;
+            let log_odds =
+                evidence + ln_total + ln_prior - if count > 1.0 { libm::log(count) } else { 0.0 };
+            if log_odds > self.constants.least_odds {
+                likely.push(Candidate { token, log_odds, count });
+            }
+        }
+        likely
+    }
+}
+
+/// A little more than the natural logarithm, from the bits of the number alone: its exponent, and its fraction as if the
+/// logarithm were straight between powers of two. The error is at most 0.06.
+fn ln_above(x: f64) -> f32 {
+    let bits = (x as f32).to_bits() as f32;
+    bits * (std::f32::consts::LN_2 / 8_388_608.0) - 126.9 * std::f32::consts::LN_2
+}
+
+/// The probabilities that a slot gives to its successors.
+fn keep(found: Vec<Candidate>, total: i64, discounts: [f64; 3]) -> Vec<(u32, f64)> {
+    if total == 1 {
+        let most = found.iter().fold(f64::NEG_INFINITY, |most, c| most.max(c.log_odds));
+        let odds: Vec<f64> = found.iter().map(|c| libm::exp(c.log_odds - most)).collect();
+        let whole: f64 = odds.iter().sum();
+        let share = (1.0 - discounts[0]) / whole;
+        return found.iter().zip(odds).map(|(c, odds)| (c.token, odds * share)).collect();
+    }
+    let posterior = |c: &Candidate| 1.0 / (1.0 + libm::exp(-c.log_odds));
+    let expected: Vec<(u32, f64, f64)> =
+        found.iter().map(|c| (c.token, posterior(c), c.count)).collect();
+    let whole = expected.iter().map(|(_, p, count)| p * count).sum::<f64>().max(total as f64);
+    let discount = |count: f64| discounts[(count as usize).clamp(1, 3) - 1];
+    expected
+        .into_iter()
+        .map(|(token, p, count)| (token, p * (count - discount(count)).max(0.0) / whole))
+        .collect()
+}
