@@ -123,14 +123,14 @@ pub fn run(experiment: &Experiment<'_>, readout: &dyn ReadOut) -> Result<Report,
         forget_exact: false,
     };
     drop(memory);
-    forget_half(experiment, readout, settings, report)
+    forget_half(experiment, readout, &settings, report)
 }
 
 /// Memorizes the text as two halves, forgets the second, and compares with a memory of the first alone.
 fn forget_half(
     experiment: &Experiment<'_>,
     readout: &dyn ReadOut,
-    settings: Settings,
+    settings: &Settings,
     mut report: Report,
 ) -> Result<Report, Error> {
     let (kept, forgotten) = halves(experiment.memorized);

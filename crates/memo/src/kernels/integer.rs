@@ -86,7 +86,7 @@ pub(crate) struct Scale {
 impl Scale {
     /// The estimated count above which a successor is certain enough to be peeled off.
     #[inline(always)]
-    pub(crate) fn threshold(&self) -> f32 {
+    pub(crate) fn threshold(self) -> f32 {
         (4.5 * self.sigma).max(0.5)
     }
 }
@@ -110,7 +110,7 @@ dispatch! {
 dispatch! {
     /// Reads buckets of two rows of 64 cells: unbinds both, weighs them by their energy, and transforms their mean. If
     /// that finds successors and `rounds` are left, they are peeled off as in [`settle`].
-    /// Buckets with a wide row, or too heavy for 16-bit sums, are left and their indices returned in `left`.
+    /// Buckets with a wide row are left and their indices returned in `left`.
     pub(crate) fn read_buckets / read_buckets_at(cells: &[i8], buckets: &[Bucket], rounds: usize, scores: &mut [i16], scales: &mut [Scale], left: &mut Vec<u32>) = read_buckets_body
 }
 
@@ -269,8 +269,12 @@ fn read_buckets_body(
         let weighed = weigh(&sums);
         for j in 0..buckets.len() {
             let factors = [weighed.factors[0][j], weighed.factors[1][j]];
-            if wide[j] || weighed.coarse[j] {
+            if wide[j] {
                 left.push((batch * BATCH + j) as u32);
+                continue;
+            }
+            if weighed.coarse[j] {
+                scales[j] = peel(&rows[j], rounds, &mut scores[j]);
                 continue;
             }
             let mut mean = [0i16; LINE];
@@ -601,7 +605,8 @@ mod tests {
                 for t in 0..LINE {
                     let expected: f64 = (0..LINE)
                         .map(|k| {
-                            let walsh = if (t & k).count_ones() % 2 == 0 { 1.0 } else { -1.0 };
+                            let walsh =
+                                if (t & k).count_ones().is_multiple_of(2) { 1.0 } else { -1.0 };
                             (share[0] * row(0, k) + share[1] * row(1, k)) * walsh / 64.0
                         })
                         .sum();
@@ -620,7 +625,8 @@ mod tests {
     #[test]
     fn peeling_finds_the_quiet_row() {
         let mut reader = Stream::new(7, Purpose::Sampling, 0).reader();
-        let walsh = |t: usize, k: usize| if (t & k).count_ones() % 2 == 0 { 1 } else { -1 };
+        let walsh =
+            |t: usize, k: usize| if (t & k).count_ones().is_multiple_of(2) { 1 } else { -1 };
         let signs = [reader.word(), reader.word()];
         let mut cells = vec![0i8; 2 * LINE];
         for (q, noise) in [(0, 0), (1, 25)] {

@@ -79,7 +79,7 @@ impl ReadOut for Backoff {
             }
             gather(scratch, !joins);
             let found = self.detect(prior, total, scratch);
-            let kept = keep(found, total, discounts(block.skip, block.len));
+            let kept = keep(&found, total, discounts(block.skip, block.len));
             let mass: f64 = kept.iter().map(|(_, p)| p).sum();
             scratch.now.scale(1.0 - mass);
             for (token, p) in kept {
@@ -98,7 +98,7 @@ impl ReadOut for Backoff {
 /// Adds a slot's scores to its group's evidence.
 fn gather(scratch: &mut Scratch, fresh: bool) {
     let Scratch { scores, gathered, precision, weights, .. } = scratch;
-    gathered.resize(scores.scores.len(), 0.0);
+    gathered.resize(scores.counts.len(), 0.0);
     precision.resize(scores.scales.len(), 0.0);
     weights.clear();
     weights.extend(scores.scales.iter().map(|scale| scale.unit / (scale.sigma * scale.sigma)));
@@ -106,7 +106,7 @@ fn gather(scratch: &mut Scratch, fresh: bool) {
         let p = 1.0 / (scale.sigma * scale.sigma);
         *precision = if fresh { p } else { *precision + p };
     }
-    accumulate(gathered, &scores.scores, weights, fresh);
+    accumulate(gathered, &scores.counts, weights, fresh);
     for &(token, count) in &scores.peeled {
         let sigma = scores.scales[token as usize / LINE].sigma;
         gathered[token as usize] += count as f32 / (sigma * sigma);
@@ -184,7 +184,7 @@ fn ln_above(x: f64) -> f32 {
 }
 
 /// The probabilities that a slot gives to its successors.
-fn keep(found: Vec<Candidate>, total: i64, discounts: [f64; 3]) -> Vec<(u32, f64)> {
+fn keep(found: &[Candidate], total: i64, discounts: [f64; 3]) -> Vec<(u32, f64)> {
     if total == 1 {
         let most = found.iter().fold(f64::NEG_INFINITY, |most, c| most.max(c.log_odds));
         let odds: Vec<f64> = found.iter().map(|c| libm::exp(c.log_odds - most)).collect();

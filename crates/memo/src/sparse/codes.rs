@@ -57,7 +57,9 @@ impl Codes {
         let mut lane_signs = vec![0; if slot.bucketed { 0 } else { groups * width * lanes }];
         if !slot.bucketed {
             let mut words = Stream::new(settings.seed, Purpose::HadamardSigns, slot.width).reader();
-            signs.iter_mut().for_each(|word| *word = words.word());
+            for word in &mut signs {
+                *word = words.word();
+            }
             for (block, words) in signs.chunks(lines).enumerate() {
                 for k in 0..width {
                     let negative = (words[k / LINE] >> bit(k % LINE) & 1) as i8;

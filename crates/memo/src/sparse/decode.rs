@@ -20,7 +20,7 @@ use crate::kernels::walsh::{above, walsh_blocks};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scores {
     /// One a token, in units of its line's scale.
-    pub(crate) scores: Vec<i16>,
+    pub(crate) counts: Vec<i16>,
     /// One for each 64 tokens.
     pub(crate) scales: Vec<Scale>,
     /// Counts to be added to those above.
@@ -31,7 +31,7 @@ impl Scores {
     /// The estimated count of one token, without what was peeled.
     #[inline(always)]
     pub(crate) fn rest(&self, token: usize) -> f32 {
-        f32::from(self.scores[token]) * self.scales[token / LINE].unit
+        f32::from(self.counts[token]) * self.scales[token / LINE].unit
     }
 }
 
@@ -61,7 +61,7 @@ impl Decoder {
         out: &mut Scores,
     ) -> Result<(), Error> {
         let codes = &memory.codes[slot];
-        out.scores.resize(codes.scores(), 0);
+        out.counts.resize(codes.scores(), 0);
         out.scales.resize(codes.scores() / LINE, Scale::default());
         out.peeled.clear();
         let settings = &memory.settings().slots[slot];
@@ -87,7 +87,7 @@ impl Decoder {
         self.unbind(memory, slot, key, 0)?;
         for round in 1.. {
             let scale = mean(&self.rows, width, &mut self.mean);
-            walsh_blocks(&self.mean, codes.lane_signs(), codes.lanes(), &mut out.scores);
+            walsh_blocks(&self.mean, codes.lane_signs(), codes.lanes(), &mut out.counts);
             out.scales.fill(scale);
             if round >= rounds {
                 break;
@@ -96,7 +96,7 @@ impl Decoder {
             self.thresholds.clear();
             let threshold = (scale.threshold() / scale.unit).min(32_767.0) as i16;
             self.thresholds.resize(out.scales.len(), threshold);
-            above(&out.scores, &self.thresholds, &mut self.found);
+            above(&out.counts, &self.thresholds, &mut self.found);
             self.found.retain(|&token| token < memory.settings().vocabulary);
             if self.found.is_empty() {
                 break;
@@ -139,7 +139,7 @@ impl Decoder {
         }
         self.left.clear();
         let cells = memory.cells.slot(slot);
-        let (scores, scales) = (&mut out.scores, &mut out.scales);
+        let (scores, scales) = (&mut out.counts, &mut out.scales);
         read_buckets(cells, &self.buckets, rounds, scores, scales, &mut self.left);
         let left = std::mem::take(&mut self.left);
         let read = left
@@ -170,7 +170,7 @@ impl Decoder {
         self.counts.clear();
         self.counts.resize(width, 0.0);
         let sigma = settle(&self.each, rounds, &mut self.settled, &mut self.counts);
-        let scale = quantize(&self.settled, sigma, &mut out.scores[bucket * width..][..width]);
+        let scale = quantize(&self.settled, sigma, &mut out.counts[bucket * width..][..width]);
         out.scales[bucket * width / LINE..][..width / LINE].fill(scale);
         Ok(())
     }

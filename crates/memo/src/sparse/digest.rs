@@ -60,7 +60,11 @@ impl Tree {
 
     fn node(&self, node: usize) -> Hash {
         let leaves = self.leaves.chunks(FAN).nth(node).unwrap_or_default();
-        hash("node", |hasher| leaves.iter().for_each(|leaf| drop(hasher.update(leaf))))
+        hash("node", |hasher| {
+            for leaf in leaves {
+                hasher.update(leaf);
+            }
+        })
     }
 
     fn update(&mut self, changed: &[usize], leaf: impl Fn(usize) -> Hash + Sync) {
@@ -78,7 +82,9 @@ impl Tree {
     fn root(&self) -> Hash {
         hash("root", |hasher| {
             hasher.update(&(self.leaves.len() as u64).to_le_bytes());
-            self.nodes.iter().for_each(|node| drop(hasher.update(node)));
+            for node in &self.nodes {
+                hasher.update(node);
+            }
         })
     }
 }
@@ -138,7 +144,9 @@ impl Digests {
         let trees = [&self.cells, &self.pairs, &self.totals, &self.unigrams];
         Ok(Digest(hash("memo sparse 1", |hasher| {
             hasher.update(&self.settings);
-            trees.iter().for_each(|tree| drop(hasher.update(&tree.root())));
+            for tree in trees {
+                hasher.update(&tree.root());
+            }
         })))
     }
 }
@@ -152,7 +160,9 @@ fn settings_hash(settings: &Settings) -> Hash {
         [skip, len, *rows, width, copies, u64::from(*bucketed)]
     });
     hash("settings", |hasher| {
-        numbers.into_iter().chain(slots).for_each(|v| drop(hasher.update(&v.to_le_bytes())));
+        for number in numbers.into_iter().chain(slots) {
+            hasher.update(&number.to_le_bytes());
+        }
     })
 }
 
@@ -161,7 +171,9 @@ fn run(cells: &[u8], wide: &[(u32, Vec<i32>)]) -> Hash {
         hasher.update(cells);
         for (row, values) in wide {
             hasher.update(&row.to_le_bytes());
-            values.iter().for_each(|v| drop(hasher.update(&v.to_le_bytes())));
+            for value in values {
+                hasher.update(&value.to_le_bytes());
+            }
         }
     })
 }
@@ -172,11 +184,15 @@ fn part(part: &Part) -> Hash {
         bytes.extend_from_slice(&key.to_le_bytes());
         bytes.extend_from_slice(&count.to_le_bytes());
     }
-    hash("table", |hasher| drop(hasher.update(&bytes)))
+    hash("table", |hasher| {
+        hasher.update(&bytes);
+    })
 }
 
 fn counts(counts: &[i64]) -> Hash {
     hash("unigrams", |hasher| {
-        counts.iter().for_each(|count| drop(hasher.update(&count.to_le_bytes())));
+        for count in counts {
+            hasher.update(&count.to_le_bytes());
+        }
     })
 }

@@ -9,10 +9,10 @@
 use std::collections::BTreeMap;
 
 /// Bits of a key.
-pub const KEY_BITS: u32 = 43;
+pub(crate) const KEY_BITS: u32 = 43;
 
 /// Parts of a table; the part of a key is its highest 11 bits. The unit of the digest and of a thread's share.
-pub const PARTS: usize = 1 << (KEY_BITS - 32);
+pub(crate) const PARTS: usize = 1 << (KEY_BITS - 32);
 
 /// In place of a count that does not fit in a byte; it is in `large` then.
 const LARGE: i8 = i8::MIN;
@@ -25,7 +25,7 @@ pub(crate) struct Part {
     len: usize,
     /// Places that keys are spread over; there are some more at the end for those moved on.
     spread: usize,
-    large: Option<Box<BTreeMap<u32, i64>>>,
+    large: BTreeMap<u32, i64>,
     changed: bool,
 }
 
@@ -57,7 +57,7 @@ impl Part {
 
     fn count(&self, i: usize) -> i64 {
         match self.counts[i] {
-            LARGE => self.large.as_ref().map_or(0, |large| large[&self.keys[i]]),
+            LARGE => self.large[&self.keys[i]],
             count => count.into(),
         }
     }
@@ -102,10 +102,10 @@ impl Part {
     fn set(&mut self, i: usize, key: u32, count: i64) {
         let small = i8::try_from(count).ok().filter(|&count| count != LARGE);
         if self.counts[i] == LARGE && small.is_some() {
-            self.large.as_mut().and_then(|large| large.remove(&key));
+            self.large.remove(&key);
         }
         self.counts[i] = small.unwrap_or_else(|| {
-            self.large.get_or_insert_default().insert(key, count);
+            self.large.insert(key, count);
             LARGE
         });
     }
@@ -143,7 +143,8 @@ impl Part {
                 free += 1;
             }
             if free <= next.counts.len() {
-                (next.len, next.large, next.changed) = (self.len, self.large.take(), self.changed);
+                (next.len, next.large, next.changed) =
+                    (self.len, std::mem::take(&mut self.large), self.changed);
                 *self = next;
                 return;
             }
@@ -158,7 +159,7 @@ impl Part {
     }
 
     fn held(&self) -> usize {
-        let large = self.large.as_ref().map_or(0, |large| large.len() * 32);
+        let large = self.large.len() * 32;
         size_of::<Part>() + self.keys.capacity() * 4 + self.counts.capacity() + large
     }
 }
