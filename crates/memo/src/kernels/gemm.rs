@@ -1,6 +1,11 @@
 //! Matrix products by the `gemm` crate, behind views whose bounds are checked once.
 
+use super::dot;
 use gemm::Parallelism;
+use rayon::prelude::*;
+
+/// Below this many rows a product is bound by reading the other operand, and dot products beat a blocked product.
+const FEW_ROWS: usize = 8;
 
 /// A read-only matrix view: element (r, c) is `data[r·row_stride + c·col_stride]`.
 #[derive(Clone, Copy)]
@@ -30,6 +35,29 @@ impl<'a> Mat<'a> {
         let data = &data[first * cols..];
         assert!(rows == 0 || ((rows - 1) * step + 1) * cols <= data.len(), "rows out of range");
         Mat { data, rows, cols, row_stride: step * cols, col_stride: 1 }
+    }
+
+    /// `width` columns from `first` on of the row-major `rows`×`cols` matrix in `data`.
+    pub(crate) fn columns(
+        data: &'a [f32],
+        rows: usize,
+        cols: usize,
+        first: usize,
+        width: usize,
+    ) -> Self {
+        assert!(data.len() == rows * cols && first + width <= cols, "columns out of range");
+        let data = if rows == 0 { data } else { &data[first..] };
+        Mat { data, rows, cols: width, row_stride: cols, col_stride: 1 }
+    }
+
+    /// Row `r` of a view whose columns are contiguous.
+    fn row(&self, r: usize) -> &'a [f32] {
+        &self.data[r * self.row_stride..][..self.cols]
+    }
+
+    /// The number of columns.
+    pub(crate) fn width(&self) -> usize {
+        self.cols
     }
 
     /// The same numbers, rows and columns exchanged.
@@ -82,9 +110,50 @@ pub(crate) fn multiply_add(out: &mut [f32], accumulate: bool, scale: f32, a: Mat
     }
 }
 
+/// `out ← a·bᵀ`, both operands row by row; `b` must be contiguous in its rows.
+pub(crate) fn product(out: &mut [f32], a: Mat<'_>, b: Mat<'_>) {
+    if a.rows >= FEW_ROWS {
+        return multiply_add(out, false, 1.0, a, b.transposed());
+    }
+    assert!(a.col_stride == 1 && b.col_stride == 1 && a.cols == b.cols, "operands are row-major");
+    assert_eq!(out.len(), a.rows * b.rows, "output size");
+    if a.rows == 0 {
+        return;
+    }
+    // Each row of `b` is read once and meets all rows of `a`.
+    let mut columns = vec![0.0; out.len()];
+    columns.par_chunks_mut(a.rows).with_min_len(64).enumerate().for_each(|(c, column)| {
+        for (r, value) in column.iter_mut().enumerate() {
+            *value = dot(a.row(r), b.row(c));
+        }
+    });
+    for (c, column) in columns.chunks_exact(a.rows).enumerate() {
+        for (r, value) in column.iter().enumerate() {
+            out[r * b.rows + c] = *value;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn few_rows_and_many_give_the_same_product() {
+        let (inner, cols) = (9, 70);
+        let b: Vec<f32> = (0..cols * inner).map(|k| ((k * 3) % 7) as f32 - 3.0).collect();
+        for rows in [0, 1, 3, FEW_ROWS, 2 * FEW_ROWS] {
+            let a: Vec<f32> = (0..rows * inner).map(|k| ((k * 5) % 11) as f32 - 5.0).collect();
+            let mut out = vec![1.0; rows * cols];
+            product(&mut out, Mat::new(&a, rows, inner), Mat::new(&b, cols, inner));
+            for (r, out) in out.chunks_exact(cols).enumerate() {
+                for (c, value) in out.iter().enumerate() {
+                    let exact: f32 = (0..inner).map(|k| a[r * inner + k] * b[c * inner + k]).sum();
+                    assert_eq!(*value, exact, "{rows} rows");
+                }
+            }
+        }
+    }
 
     #[test]
     fn strided_and_transposed_products_equal_the_definition() {

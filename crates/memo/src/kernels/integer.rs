@@ -453,12 +453,6 @@ pub(crate) fn as_cells_mut(bytes: &mut [u8]) -> &mut [i8] {
     unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), bytes.len()) }
 }
 
-/// Cells as bytes.
-pub(crate) fn as_bytes(cells: &[i8]) -> &[u8] {
-    // SAFETY: as in `as_cells`.
-    unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
-}
-
 /// Added to a row's energy before it is inverted, so that an empty row does not count alone.
 pub(crate) const SOFTENING: f32 = 0.05;
 

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 mod fwht;
+mod gather;
 mod gaussian;
 mod gemm;
 pub(crate) mod integer;
@@ -14,9 +15,10 @@ mod vector;
 pub(crate) mod walsh;
 
 pub(crate) use self::fwht::{fwht, fwht_columns};
+pub(crate) use self::gather::{gather_add, gather_bind};
 pub(crate) use self::gaussian::gaussians;
-pub(crate) use self::gemm::{Mat, multiply_add};
-pub(crate) use self::vector::{add, add_scaled, dot, gather_add, gather_multiply};
+pub(crate) use self::gemm::{Mat, multiply_add, product};
+pub(crate) use self::vector::{add, add_product, add_scaled, dot, max};
 use std::sync::OnceLock;
 
 /// An instruction set that kernels are compiled for.

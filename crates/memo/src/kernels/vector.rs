@@ -1,13 +1,18 @@
-//! Vector kernels: sums, dot products, and signed permutations.
+//! Vector kernels: sums and dot products.
 
 use super::dispatch;
 
-/// Independent partial sums in [`dot`]: wide enough to fill two AVX-512 registers.
-const LANES: usize = 32;
+/// Independent partial sums in [`dot`]: four AVX-512 registers, enough to hide the latency of an addition.
+const LANES: usize = 64;
 
 dispatch! {
     /// `Σ aᵢ·bᵢ` over the shorter length, summed in a fixed order.
     pub(crate) fn dot / dot_at(a: &[f32], b: &[f32]) -> f32 = dot_body
+}
+
+dispatch! {
+    /// The largest value; −∞ if there is none. Values must not be NaN.
+    pub(crate) fn max / max_at(x: &[f32]) -> f32 = max_body
 }
 
 dispatch! {
@@ -21,13 +26,8 @@ dispatch! {
 }
 
 dispatch! {
-    /// `y[k] += ±x[j]` where entry k of `table` holds j in its low 31 bits and the sign in the highest.
-    pub(crate) fn gather_add / gather_add_at(y: &mut [f32], x: &[f32], table: &[u32]) = gather_add_body
-}
-
-dispatch! {
-    /// `y[k] *= ±x[j]` where entry k of `table` holds j in its low 31 bits and the sign in the highest.
-    pub(crate) fn gather_multiply / gather_multiply_at(y: &mut [f32], x: &[f32], table: &[u32]) = gather_multiply_body
+    /// `y += s ⊙ x`.
+    pub(crate) fn add_product / add_product_at(y: &mut [f32], s: &[f32], x: &[f32]) = add_product_body
 }
 
 #[inline(always)]
@@ -55,6 +55,19 @@ fn dot_body(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[inline(always)]
+fn max_body(x: &[f32]) -> f32 {
+    let larger = |a: f32, b: f32| if b > a { b } else { a };
+    let mut tops = [f32::NEG_INFINITY; LANES];
+    let (full, rest) = x.as_chunks::<LANES>();
+    for chunk in full {
+        for k in 0..LANES {
+            tops[k] = larger(tops[k], chunk[k]);
+        }
+    }
+    tops.iter().chain(rest).fold(f32::NEG_INFINITY, |a, b| larger(a, *b))
+}
+
+#[inline(always)]
 fn add_body(y: &mut [f32], x: &[f32]) {
     for (y, x) in y.iter_mut().zip(x) {
         *y += x;
@@ -68,24 +81,10 @@ fn add_scaled_body(y: &mut [f32], s: f32, x: &[f32]) {
     }
 }
 
-const SIGN: u32 = 1 << 31;
-
 #[inline(always)]
-fn pick(x: &[f32], entry: u32) -> f32 {
-    f32::from_bits(x[(entry & !SIGN) as usize].to_bits() ^ (entry & SIGN))
-}
-
-#[inline(always)]
-fn gather_add_body(y: &mut [f32], x: &[f32], table: &[u32]) {
-    for (y, &entry) in y.iter_mut().zip(table) {
-        *y += pick(x, entry);
-    }
-}
-
-#[inline(always)]
-fn gather_multiply_body(y: &mut [f32], x: &[f32], table: &[u32]) {
-    for (y, &entry) in y.iter_mut().zip(table) {
-        *y *= pick(x, entry);
+fn add_product_body(y: &mut [f32], s: &[f32], x: &[f32]) {
+    for ((y, s), x) in y.iter_mut().zip(s).zip(x) {
+        *y += s * x;
     }
 }
 
@@ -107,30 +106,18 @@ mod tests {
                 let exact: f32 = a.iter().zip(&b).map(|(x, y)| x * y).sum();
                 assert_eq!(dot_at(path, &a, &b), exact, "{path:?} dot of {n}");
 
+                let largest = a.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                assert_eq!(max_at(path, &a), largest, "{path:?} max of {n}");
+
                 let mut y = b.clone();
                 add_at(path, &mut y, &a);
                 assert!(y.iter().zip(a.iter().zip(&b)).all(|(y, (a, b))| *y == a + b));
                 let mut y = b.clone();
+                add_product_at(path, &mut y, &a, &a);
+                assert!(y.iter().zip(a.iter().zip(&b)).all(|(y, (a, b))| *y == b + a * a));
+                let mut y = b.clone();
                 add_scaled_at(path, &mut y, -3.0, &a);
                 assert!(y.iter().zip(a.iter().zip(&b)).all(|(y, (a, b))| *y == b - 3.0 * a));
-            }
-        }
-    }
-
-    #[test]
-    fn signed_permutations_move_and_flip() {
-        let x = values(64, 3);
-        let table: Vec<u32> =
-            (0..64u32).map(|k| ((k * 13) % 64) | if k % 3 == 0 { SIGN } else { 0 }).collect();
-        let moved = |k: usize| if k % 3 == 0 { -x[(k * 13) % 64] } else { x[(k * 13) % 64] };
-        for path in Path::available() {
-            let mut sum = values(64, 8);
-            gather_add_at(path, &mut sum, &x, &table);
-            let mut product = values(64, 8);
-            gather_multiply_at(path, &mut product, &x, &table);
-            for (k, before) in values(64, 8).into_iter().enumerate() {
-                assert_eq!(sum[k], before + moved(k), "{path:?}");
-                assert_eq!(product[k], before * moved(k), "{path:?}");
             }
         }
     }

@@ -209,8 +209,8 @@ impl Table {
         })
     }
 
-    /// Entries in all.
-    pub(crate) fn len(&self) -> usize {
+    #[cfg(test)]
+    fn len(&self) -> usize {
         self.parts.iter().map(|part| part.len).sum()
     }
 

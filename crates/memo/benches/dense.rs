@@ -1,0 +1,179 @@
+//! The dense engine against what bounds it: the matrix product rate of this machine, measured in the same run.
+//!
+//! `cargo bench -p memo --bench dense -- [--dim D] [--tokens T]`, or `cargo xtask bench dense`. Ratios count;
+//! absolute times depend on what else the machine does.
+
+use memo::codes::CodeKind;
+use memo::dense::{DenseConfig, DenseMemo, Recall};
+use memo::random::{Purpose, Stream};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+const VOCAB: usize = 50_254;
+const HEADS: usize = 4;
+const LAYERS: usize = 3;
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let option = |name: &str, default: usize| {
+        let at = args.iter().position(|a| a == name);
+        at.and_then(|k| args.get(k + 1)?.parse().ok()).unwrap_or(default)
+    };
+    let dim = option("--dim", 4096);
+    let tokens = option("--tokens", 30_720);
+    println!(
+        "h = {HEADS}, l = {LAYERS}, n = {VOCAB}, d = {dim}, {} threads",
+        rayon::current_num_threads()
+    );
+    let rate = gemm_rate(dim);
+    println!("matrix product: {:.0} GFLOP/s (1024 × {dim} × {dim})\n", rate / 1e9);
+
+    let gaussian = measure(CodeKind::Gaussian, Recall::Computed, dim, tokens.min(4096), rate);
+    let hadamard = measure(CodeKind::Hadamard, Recall::Computed, dim, tokens, rate);
+    compare("computed recall", &gaussian, &hadamard);
+    let gaussian = measure(CodeKind::Gaussian, Recall::Stored, dim, 1024, rate);
+    let hadamard = measure(CodeKind::Hadamard, Recall::Stored, dim, 1024, rate);
+    compare("stored recall", &gaussian, &hadamard);
+}
+
+/// Floating-point operations a second of `gemm` on the shape that memorizing uses, the best of five.
+fn gemm_rate(dim: usize) -> f64 {
+    let rows = 1024;
+    let (a, b) = (vec![1.0f32; rows * dim], vec![1.0f32; dim * dim]);
+    let mut out = vec![0.0f32; rows * dim];
+    let best = (0..5).map(|_| timed(|| product(&mut out, &a, &b, rows, dim))).min().unwrap();
+    2.0 * (rows * dim * dim) as f64 / best.as_secs_f64()
+}
+
+fn product(out: &mut [f32], a: &[f32], b: &[f32], rows: usize, dim: usize) {
+    let threads = gemm::Parallelism::Rayon(rayon::current_num_threads());
+    let d = dim as isize;
+    // SAFETY: `a` and `out` hold rows × dim values and `b` dim × dim, all row-major.
+    #[allow(unsafe_code)]
+    unsafe {
+        gemm::gemm(
+            rows,
+            dim,
+            dim,
+            out.as_mut_ptr(),
+            1,
+            d,
+            false,
+            a.as_ptr(),
+            1,
+            d,
+            b.as_ptr(),
+            1,
+            d,
+            0.0,
+            1.0,
+            false,
+            false,
+            false,
+            threads,
+        );
+    }
+}
+
+struct Measured {
+    memorized: f64,
+    single: f64,
+}
+
+fn measure(codes: CodeKind, recall: Recall, dim: usize, tokens: usize, rate: f64) -> Measured {
+    let config = DenseConfig { codes, recall, ..DenseConfig::authors(VOCAB, dim, HEADS, LAYERS) };
+    let needed = config.bytes().unwrap() as f64;
+    let before = reset_peak();
+    let start = Instant::now();
+    let mut memo = DenseMemo::new(config).unwrap();
+    let created = start.elapsed();
+    let mut reader = Stream::new(3, Purpose::Sampling, 0).reader();
+    let chunks: Vec<Vec<u32>> = (0..tokens / 1024).map(|_| reader.tokens(1024, VOCAB)).collect();
+    let texts: Vec<&[u32]> = chunks.iter().map(Vec::as_slice).collect();
+    let warm = reader.tokens(1024, VOCAB);
+    memo.memorize(&warm).unwrap();
+    let took = timed(|| memo.memorize_all(&texts).unwrap());
+    let held = peak() - before;
+    let memorized = tokens as f64 / took.as_secs_f64();
+    let flops = flops_per_token(codes, recall, dim);
+    let mib = |bytes: f64| bytes / f64::from(1 << 20);
+    println!("{codes:?}, {recall:?} recall (created in {:.1} s)", created.as_secs_f64());
+    println!("  memorize      {memorized:>10.0} tokens/s");
+    if let Some(flops) = flops {
+        let share = memorized * flops / rate * 100.0;
+        println!(
+            "                {:>10.0} GFLOP/s for {:.1} MFLOP a token: {share:.0} % of the matrix product",
+            memorized * flops / 1e9,
+            flops / 1e6
+        );
+    }
+    println!(
+        "  memory        {:>10.0} MiB at most, for {:.0} MiB of codes, projections and memories: {:.2}×",
+        mib(held),
+        mib(needed),
+        held / needed
+    );
+
+    let context = &chunks[0][..HEADS.pow(LAYERS as u32)];
+    black_box(memo.predict(context).unwrap());
+    let queries = 20;
+    let took = timed(|| (0..queries).for_each(|_| drop(black_box(memo.predict(context).unwrap()))));
+    let single = f64::from(queries) / took.as_secs_f64();
+    println!("  one query     {:>10.2} ms", 1e3 / single);
+    let contexts: Vec<&[u32]> = (0..256).map(|k| &chunks[k % chunks.len()][..100 + k]).collect();
+    let took = timed(|| drop(black_box(memo.predict_batch(&contexts).unwrap())));
+    let batched = 256.0 / took.as_secs_f64();
+    let read = batched * 2.0 * (dim * dim) as f64 / rate * 100.0;
+    println!(
+        "  256 contexts  {batched:>10.0} queries/s; reading C alone is {read:.0} % of the matrix product"
+    );
+    let took = timed(|| drop(black_box(memo.predict_along(&chunks[0]).unwrap())));
+    let along = 1024.0 / took.as_secs_f64();
+    let read = along * 2.0 * (dim * dim) as f64 / rate * 100.0;
+    println!(
+        "  along a text  {along:>10.0} positions/s; reading C alone is {read:.0} % of the matrix product\n"
+    );
+    Measured { memorized, single }
+}
+
+fn compare(what: &str, gaussian: &Measured, hadamard: &Measured) {
+    println!(
+        "Hadamard against Gaussian, {what}: memorizing {:.1}×, one query {:.1}×\n",
+        hadamard.memorized / gaussian.memorized,
+        hadamard.single / gaussian.single
+    );
+}
+
+/// What the algebra needs for a token after the layers' keys are added: W_V in every layer, Prj in the inner ones, one
+/// update of the last memory, and one of each inner memory where recall is stored. Only Gaussian codes need them all.
+fn flops_per_token(codes: CodeKind, recall: Recall, dim: usize) -> Option<f64> {
+    let square = 2.0 * (dim * dim) as f64;
+    let inner = (LAYERS - 1) as f64;
+    let reductions = square / HEADS as f64 * LAYERS as f64;
+    let compositions = square * HEADS as f64 * inner;
+    let memories = square * if recall == Recall::Computed { 1.0 } else { 1.0 + inner };
+    (codes == CodeKind::Gaussian).then_some(reductions + compositions + memories)
+}
+
+fn timed(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+/// Bytes of memory that this process holds now, and makes this the peak to measure from (Linux; 0 elsewhere).
+fn reset_peak() -> f64 {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    status("VmRSS:")
+}
+
+/// The most bytes that this process has held since the last reset.
+fn peak() -> f64 {
+    status("VmHWM:")
+}
+
+fn status(field: &str) -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|l| l.starts_with(field)).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(0.0) * 1024.0
+}

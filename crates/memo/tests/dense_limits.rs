@@ -1,0 +1,161 @@
+//! Bad configurations and bad input are refused with a typed error that names the value, and change nothing; results
+//! do not depend on threads.
+
+use memo::codes::{CodeKind, TokenCodes};
+use memo::dense::{DenseConfig, DenseMemo, Distiller, Recall, SingleConfig, SingleMemory};
+use memo::oracle::Oracle;
+use memo::random::{Purpose, Stream};
+use memo::{ConfigError, Error};
+
+fn refused(config: DenseConfig) -> ConfigError {
+    let error = config.check().unwrap_err();
+    // By their words, as NaN does not equal itself.
+    assert_eq!(DenseMemo::new(config).unwrap_err().to_string(), error.to_string());
+    error
+}
+
+#[test]
+fn impossible_configurations() {
+    let good = DenseConfig::new(100, 64, 2, 2);
+    assert_eq!(good.check(), Ok(()));
+    let with = |change: &dyn Fn(&mut DenseConfig)| {
+        let mut config = good.clone();
+        change(&mut config);
+        refused(config)
+    };
+    assert_eq!(with(&|c| c.vocab = 0), ConfigError::EmptyVocabulary);
+    assert_eq!(with(&|c| c.vocab = 1 << 40), ConfigError::VocabularyTooLarge(1 << 40));
+    assert_eq!(with(&|c| c.dim = 0), ConfigError::ZeroDimension { name: "d" });
+    assert_eq!(with(&|c| c.heads = 1), ConfigError::TooFewHeads(1));
+    assert_eq!(with(&|c| c.layers = 0), ConfigError::NoLayers);
+    assert_eq!(with(&|c| c.heads = 3), ConfigError::HeadsDoNotDivide { dim: 64, heads: 3 });
+    assert_eq!(
+        with(&|c| (c.codes, c.dim) = (CodeKind::Hadamard, 96)),
+        ConfigError::NotPowerOfTwo { name: "d", value: 96 }
+    );
+    assert_eq!(with(&|c| c.layers = 64), ConfigError::WindowOverflow { heads: 2, layers: 64 });
+    assert_eq!(
+        with(&|c| c.layers = usize::MAX),
+        ConfigError::WindowOverflow { heads: 2, layers: usize::MAX }
+    );
+    assert_eq!(with(&|c| c.recall = Recall::Blend(1.5)), ConfigError::Blend(1.5));
+    assert!(matches!(with(&|c| c.recall = Recall::Blend(f32::NAN)), ConfigError::Blend(_)));
+    assert_eq!(with(&|c| c.update_rows = 0), ConfigError::EmptyUpdate);
+}
+
+#[test]
+fn models_that_would_not_fit() {
+    let small = DenseConfig { memory_limit: 1000, ..DenseConfig::new(100, 64, 2, 2) };
+    let needed = small.bytes().unwrap();
+    assert_eq!(refused(small), ConfigError::DoesNotFit { needed, limit: 1000 });
+    let memo =
+        DenseMemo::new(DenseConfig { memory_limit: needed, ..DenseConfig::new(100, 64, 2, 2) });
+    assert_eq!(memo.unwrap().bytes() as u64, needed);
+    // Petabytes, and more bytes than 64 bits can count.
+    for dim in [1 << 25, 1 << 40] {
+        let error = refused(DenseConfig::new(100, dim, 2, 2));
+        assert!(matches!(error, ConfigError::DoesNotFit { .. }), "{error}");
+    }
+    assert!(TokenCodes::new(CodeKind::Gaussian, 1 << 31, 1 << 30, 0).is_err());
+    let single = SingleConfig { head_dim: 1 << 40, ..SingleConfig::new(10, 64, 2) };
+    assert!(matches!(SingleMemory::new(single).unwrap_err(), ConfigError::DoesNotFit { .. }));
+}
+
+#[test]
+fn predicted_bytes_are_the_bytes_held() {
+    for codes in [CodeKind::Gaussian, CodeKind::Hadamard] {
+        for recall in [Recall::Stored, Recall::Computed] {
+            let config = DenseConfig { codes, recall, ..DenseConfig::new(1000, 128, 4, 3) };
+            let predicted = config.bytes().unwrap();
+            assert_eq!(
+                DenseMemo::new(config).unwrap().bytes() as u64,
+                predicted,
+                "{codes:?} {recall:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn unknown_tokens_change_nothing() {
+    let mut memo = DenseMemo::new(DenseConfig::new(10, 64, 2, 2)).unwrap();
+    let error = Error::UnknownToken { token: 10, position: 2, vocab: 10 };
+    assert_eq!(memo.memorize_all(&[&[1, 2, 3], &[1, 2, 10]]), Err(error.clone()));
+    assert_eq!(memo.memory(2).unwrap().norm(), 0.0);
+    assert_eq!(memo.forget(&[1, 2, 10]), Err(error.clone()));
+    assert_eq!(memo.predict(&[1, 2, 10]).unwrap_err(), error);
+    assert_eq!(memo.predict_along(&[1, 2, 10]).unwrap_err(), error);
+    assert_eq!(memo.trace(&[1, 2, 10], 1).unwrap_err(), error);
+    let mut single = SingleMemory::new(SingleConfig::new(10, 64, 2)).unwrap();
+    assert_eq!(single.memorize(&[1, 2, 10]).unwrap_err(), error);
+    assert_eq!(single.predict(&[1]).unwrap_err(), Error::WindowLength { got: 1, expected: 2 });
+    assert_eq!(
+        single.memorize_pairs(&[1, 2, 3], &[4]).unwrap_err(),
+        Error::WindowLength { got: 3, expected: 2 }
+    );
+}
+
+#[test]
+fn complete_forgetting_refuses_what_was_not_memorized() {
+    let config = DenseConfig::new(10, 64, 2, 2);
+    let mut rounding = DenseMemo::new(config.clone()).unwrap();
+    assert_eq!(rounding.forget_completely(&[1, 2, 3]), Err(Error::NeedsExactDistiller));
+    let mut memo = DenseMemo::new(DenseConfig { distiller: Distiller::Exact, ..config }).unwrap();
+    memo.memorize(&[1, 2, 3, 4]).unwrap();
+    let before = memo.memory(2).unwrap().cells().to_vec();
+    let error = Error::NotMemorized { tokens: 2, position: 3 };
+    assert_eq!(memo.forget_completely(&[1, 2, 3, 5]), Err(error));
+    // Its sequences are stored once; the text needs one of them twice.
+    assert_eq!(
+        memo.forget_completely(&[1, 2, 1, 2]),
+        Err(Error::NotMemorized { tokens: 2, position: 2 })
+    );
+    assert_eq!(memo.memory(2).unwrap().cells(), before);
+    assert_eq!(memo.forget_completely(&[1, 2, 3, 4]), Ok(()));
+    assert_eq!(memo.stored_sequences(), [0]);
+}
+
+#[test]
+fn long_windows_cost_nothing_on_short_texts() {
+    // 2³⁰ tokens of window; neither memorizing nor retrieving may touch that many rows.
+    for recall in [Recall::Computed, Recall::Stored] {
+        let config = DenseConfig { recall, ..DenseConfig::new(10, 64, 2, 30) };
+        let mut memo = DenseMemo::new(config).unwrap();
+        memo.memorize(&[1, 2, 3, 4, 5, 6, 7]).unwrap();
+        assert_eq!(memo.predict(&[1, 2, 3, 4, 5]).unwrap().token, 6);
+        assert_eq!(memo.trace(&[1, 2, 3, 4, 5], 1).unwrap().layers.len(), 30);
+    }
+    assert!(Oracle::new(&DenseConfig::new(10, 64, 2, 30)).is_err());
+}
+
+#[test]
+fn empty_and_short_texts() {
+    let mut memo = DenseMemo::new(DenseConfig::new(10, 64, 4, 2)).unwrap();
+    for text in [&[][..], &[1], &[1, 2, 3], &[1, 2, 3, 4]] {
+        memo.memorize(text).unwrap();
+    }
+    // No window of four tokens has a successor.
+    assert_eq!(memo.memory(2).unwrap().load(), 0.0);
+    assert_eq!(memo.predict(&[]).unwrap().weight, 0.0);
+    assert_eq!(memo.predict_along(&[]).unwrap(), []);
+}
+
+#[test]
+fn threads_do_not_change_results() {
+    let text = Stream::new(1, Purpose::Sampling, 0).reader().tokens(3000, 500);
+    for codes in [CodeKind::Gaussian, CodeKind::Hadamard] {
+        let weights = |threads| {
+            let config = DenseConfig { codes, threads, ..DenseConfig::new(500, 256, 2, 3) };
+            let mut memo = DenseMemo::new(config).unwrap();
+            memo.memorize(&text).unwrap();
+            memo.weights_batch(&[&text[..50], &text[..9]]).unwrap()
+        };
+        let one = weights(1);
+        for threads in [0, 2, 3] {
+            let many = weights(threads);
+            // The distiller rounds what memories return, so only float rounding may differ.
+            let close = one.iter().zip(&many).all(|(a, b)| (a - b).abs() < 1e-2 * (1.0 + a.abs()));
+            assert!(close, "{codes:?} with {threads} threads");
+        }
+    }
+}
