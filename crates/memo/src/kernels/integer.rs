@@ -143,17 +143,17 @@ fn add_line(line: &mut [i8; LINE], word: u64) -> bool {
     left.iter().fold(0, |all, l| all | l) != 0
 }
 
-/// Asks for the cache lines of cells that will be needed.
+/// Asks for the cache line of an element that will be needed.
 #[inline(always)]
-pub(crate) fn prefetch(cells: &[i8], start: usize, len: usize) {
+pub(crate) fn prefetch<T>(values: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    for line in 0..len.div_ceil(LINE) {
+    {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(cells.as_ptr().wrapping_add(start + line * LINE)) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(index).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (cells, start, len);
+    let _ = (values, index);
 }
 
 #[inline(always)]
@@ -185,7 +185,9 @@ fn write_rows_of<const LINES: usize>(
     let width = LINES * LINE;
     for (i, write) in writes.iter().enumerate() {
         if let Some(next) = writes.get(i + AHEAD) {
-            prefetch(cells, next.row as usize * width, width);
+            for line in 0..LINES {
+                prefetch(cells, next.row as usize * width + line * LINE);
+            }
         }
         let row = &mut cells[write.row as usize * width..][..width];
         if row[0] == WIDE {

@@ -82,6 +82,18 @@ impl Wide {
         }
     }
 
+    /// Replaces the values, in place if they still need this type.
+    fn set(&mut self, values: &[i32]) {
+        let short = values.iter().all(|&v| i16::try_from(v).is_ok());
+        match self {
+            Wide::Short(own) if short => {
+                own.iter_mut().zip(values).for_each(|(o, &v)| *o = v as i16)
+            }
+            Wide::Long(own) if !short => own.copy_from_slice(values),
+            _ => *self = Wide::of(values),
+        }
+    }
+
     fn values(&self, out: &mut [i32]) {
         match self {
             Wide::Short(values) => out.iter_mut().zip(values).for_each(|(o, &v)| *o = v.into()),
@@ -111,11 +123,16 @@ pub(crate) struct Region {
 }
 
 impl Region {
-    /// The share that a row is in, and its number in there.
+    /// Which of the region's shares a row is in, and its number in there.
     #[inline(always)]
-    pub(crate) fn place(&self, row: u64) -> (usize, u32) {
-        let rows = (SHARE / self.width) as u64;
-        (self.share + (row / rows) as usize, (row % rows) as u32)
+    pub(crate) fn place(&self, row: u32) -> (usize, u32) {
+        let rows = SHARE.ilog2() - self.width.ilog2();
+        ((row >> rows) as usize, row & ((1 << rows) - 1))
+    }
+
+    /// How many shares it has.
+    pub(crate) fn shares(&self) -> usize {
+        self.stride.div_ceil(SHARE)
     }
 }
 
@@ -197,16 +214,18 @@ impl Cells {
 
     pub(crate) fn prefetch(&self, slot: usize, row: u64) {
         let width = self.regions[slot].width;
-        prefetch(self.slot(slot), row as usize * width, width);
+        for line in 0..width / LINE {
+            prefetch(self.slot(slot), row as usize * width + line * LINE);
+        }
     }
 
     /// The values of a row, wide or not.
     pub(crate) fn values(&self, slot: usize, row: u64, out: &mut [i32]) {
         let region = &self.regions[slot];
         let cells = &self.slot(slot)[row as usize * region.width..][..region.width];
-        let (share, row) = region.place(row);
         if cells[0] == WIDE {
-            wide_values(&self.wide[share], row, out);
+            let (share, row) = region.place(row as u32);
+            wide_values(&self.wide[region.share + share], row, out);
         } else {
             out.iter_mut().zip(cells).for_each(|(o, &cell)| *o = cell.into());
         }
@@ -282,7 +301,7 @@ impl Cells {
     pub(crate) fn wide_rows(&self) -> impl Iterator<Item = (usize, u64, Vec<i32>)> + '_ {
         self.regions.iter().enumerate().flat_map(move |(slot, region)| {
             let rows = (SHARE / region.width) as u64;
-            let shares = region.share..region.share + region.stride.div_ceil(SHARE);
+            let shares = region.share..region.share + region.shares();
             shares.flat_map(move |share| {
                 let first = (share - region.share) as u64 * rows;
                 self.wide[share].iter().map(move |(&row, wide)| {
@@ -298,8 +317,8 @@ impl Cells {
     pub(crate) fn check(&self) -> Result<(), Error> {
         for (slot, region) in self.regions.iter().enumerate() {
             for (row, cells) in self.slot(slot).chunks_exact(region.width).enumerate() {
-                let (share, place) = region.place(row as u64);
-                if cells[0] == WIDE && !self.wide[share].contains_key(&place) {
+                let (share, place) = region.place(row as u32);
+                if cells[0] == WIDE && !self.wide[region.share + share].contains_key(&place) {
                     return Err(Error::Storage(format!(
                         "row {row} of slot number {slot} lacks its values"
                     )));
@@ -323,8 +342,8 @@ impl Cells {
                 "row {row} of slot number {slot} is not a wide row"
             )));
         }
-        let (share, row) = region.place(row);
-        self.wide[share].insert(row, Wide::of(values));
+        let (share, row) = region.place(row as u32);
+        self.wide[region.share + share].insert(row, Wide::of(values));
         Ok(())
     }
 
@@ -364,13 +383,14 @@ impl Cells {
         let at = self.regions.partition_point(|region| region.start + region.stride <= cell);
         let region = &self.regions[at];
         let first = (cell - region.start) / region.width;
-        let (share, first) = region.place(first as u64);
+        let (share, first) = region.place(first as u32);
         let rows = (RUN / region.width) as u32;
-        let found = self.wide[share].range(first..first + rows).map(|(&row, wide)| {
-            let mut values = vec![0; region.width];
-            wide.values(&mut values);
-            (row - first, values)
-        });
+        let found =
+            self.wide[region.share + share].range(first..first + rows).map(|(&row, wide)| {
+                let mut values = vec![0; region.width];
+                wide.values(&mut values);
+                (row - first, values)
+            });
         found.collect()
     }
 }
@@ -405,13 +425,12 @@ impl Share<'_> {
             return;
         }
         let words = codes.words();
-        let mut values = vec![0; self.width];
+        let (mut values, mut signs) = (vec![0; self.width], vec![0; self.width / LINE]);
         for write in spilled.into_iter().map(|i| &writes[i as usize]) {
-            let signs: Vec<u64> = (0..self.width / LINE)
-                .map(|line| {
-                    super::keys::signs(write.address, line as u64) ^ words.word(write.token, line)
-                })
-                .collect();
+            for (line, signs) in signs.iter_mut().enumerate() {
+                *signs =
+                    super::keys::signs(write.address, line as u64) ^ words.word(write.token, line);
+            }
             self.load(write.row, &mut values);
             add_signed(&mut values, &signs, weight);
             self.store(write.row, &values);
@@ -439,7 +458,10 @@ impl Share<'_> {
         } else {
             cells.fill(0);
             cells[0] = WIDE;
-            self.wide.insert(row, Wide::of(values));
+            self.wide
+                .entry(row)
+                .and_modify(|wide| wide.set(values))
+                .or_insert_with(|| Wide::of(values));
         }
     }
 }

@@ -94,7 +94,7 @@ impl Tables {
     }
 
     /// Adds `weight` to each pair. `keys` holds lists sorted by part, each with the beginnings of its parts.
-    pub(crate) fn add_pairs(&mut self, keys: &[Sorted], weight: i64) {
+    pub(crate) fn add_pairs(&mut self, keys: &[&Sorted], weight: i64) {
         let moved: Vec<(u32, i64)> = self
             .pairs
             .parts_mut()
@@ -103,12 +103,13 @@ impl Tables {
             .with_min_len(64)
             .flat_map_iter(|(p, part)| {
                 let mut moved = Vec::new();
-                for key in keys.iter().flat_map(|sorted| sorted.part(p)) {
-                    let before = part.add(*key, weight);
-                    let step = i64::from(before + weight > 0) - i64::from(before > 0);
-                    if step != 0 {
-                        moved.push((second((p as u64) << 32 | u64::from(*key)), step));
-                    }
+                for sorted in keys {
+                    part.add_all(sorted.part(p), weight, |key, before| {
+                        let step = i64::from(before + weight > 0) - i64::from(before > 0);
+                        if step != 0 {
+                            moved.push((second((p as u64) << 32 | u64::from(key)), step));
+                        }
+                    });
                 }
                 moved
             })
@@ -122,11 +123,11 @@ impl Tables {
     }
 
     /// Adds `weight` to the total of each context.
-    pub(crate) fn add_totals(&mut self, keys: &[Sorted], weight: i64) {
+    pub(crate) fn add_totals(&mut self, keys: &[&Sorted], weight: i64) {
         let parts = self.totals.parts_mut().par_iter_mut().enumerate().with_min_len(64);
         parts.for_each(|(p, part)| {
-            for key in keys.iter().flat_map(|sorted| sorted.part(p)) {
-                part.add(*key, weight);
+            for sorted in keys {
+                part.add_all(sorted.part(p), weight, |_, _| ());
             }
         });
     }
@@ -184,22 +185,22 @@ pub(crate) struct Sorted {
 
 impl Sorted {
     /// Sorts keys by part, keeping their order otherwise.
-    pub(crate) fn new(keys: &[u64]) -> Self {
-        let mut starts = vec![0u32; super::table::PARTS + 1];
+    pub(crate) fn sort(&mut self, keys: &[u64]) {
+        self.starts.clear();
+        self.starts.resize(super::table::PARTS + 1, 0);
         for &key in keys {
-            starts[(key >> 32) as usize + 1] += 1;
+            self.starts[(key >> 32) as usize + 1] += 1;
         }
-        for p in 1..starts.len() {
-            starts[p] += starts[p - 1];
+        for p in 1..self.starts.len() {
+            self.starts[p] += self.starts[p - 1];
         }
-        let mut next = starts.clone();
-        let mut sorted = vec![0; keys.len()];
+        let mut next = self.starts.clone();
+        self.keys.resize(keys.len(), 0);
         for &key in keys {
             let place = &mut next[(key >> 32) as usize];
-            sorted[*place as usize] = key as u32;
+            self.keys[*place as usize] = key as u32;
             *place += 1;
         }
-        Sorted { keys: sorted, starts }
     }
 
     fn part(&self, p: usize) -> &[u32] {

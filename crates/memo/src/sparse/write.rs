@@ -5,7 +5,7 @@
 //! Integer sums commute, so neither the number of threads nor the order can be seen in the result. All that is ever
 //! done is adding a signed weight at a position; forgetting is the same with the opposite sign.
 
-use super::cells::Cells;
+use super::cells::{Cells, Region};
 use super::codes::Codes;
 use super::keys::{BOUNDARY, Blocks, Keys, row};
 use super::tables::{Sorted, Tables, pair_key, total_key};
@@ -61,7 +61,7 @@ struct Piece<'a> {
     positions: Range<usize>,
 }
 
-/// What a batch of positions writes.
+/// What a batch of positions writes. Kept from batch to batch for its memory.
 #[derive(Default)]
 struct Plan {
     /// Row writes sorted by share, and where each share begins.
@@ -69,9 +69,12 @@ struct Plan {
     starts: Vec<u32>,
     pairs: Sorted,
     totals: Sorted,
-    /// Counted down instead of up: see [`edges`].
+    /// Counted down instead of up: see [`Writer::edges`].
     discounts: Sorted,
     unigrams: Vec<u32>,
+    blocks: Vec<Blocks>,
+    of_slot: Vec<Write>,
+    keys: [Vec<u64>; 3],
 }
 
 /// What writing needs to know and change.
@@ -89,13 +92,14 @@ const ALONE: usize = 256;
 impl Writer<'_> {
     /// Writes passages that have been checked.
     pub(crate) fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
-        // Plans take about 300 bytes a position: a few hundredths of the memory they are for.
-        let batch = (Cells::len(self.settings) / 8192).clamp(2048, 1 << 16);
+        // Plans take about 300 bytes a position: at most a fourteenth of the cells they are for.
+        let batch = (Cells::len(self.settings) / 4096).clamp(2048, 1 << 16);
         let mut pieces: Vec<Piece<'_>> = Vec::new();
+        let mut plans: Vec<Plan> = Vec::new();
         let (mut held, mut weight) = (0, 0);
         for passage in passages.iter().filter(|p| p.weight != 0 && !p.positions.is_empty()) {
             if passage.weight != weight {
-                self.batch(&mut pieces, &mut held, weight)?;
+                self.batch(&mut pieces, &mut plans, &mut held, weight)?;
                 weight = passage.weight;
             }
             let Range { mut start, end } = passage.positions;
@@ -105,33 +109,38 @@ impl Writer<'_> {
                 held += stop - start;
                 start = stop;
                 if held == batch {
-                    self.batch(&mut pieces, &mut held, weight)?;
+                    self.batch(&mut pieces, &mut plans, &mut held, weight)?;
                 }
             }
         }
-        self.batch(&mut pieces, &mut held, weight)
+        self.batch(&mut pieces, &mut plans, &mut held, weight)
     }
 
     fn batch(
         &mut self,
         pieces: &mut Vec<Piece<'_>>,
+        plans: &mut Vec<Plan>,
         held: &mut usize,
         weight: i32,
     ) -> Result<(), Error> {
         let alone = *held <= ALONE;
         let threads = if alone { 1 } else { rayon::current_num_threads() };
         let parts = divide(pieces, held.div_ceil(threads).max(1));
-        let plans: Vec<Plan> = if alone {
-            parts.iter().map(|part| self.plan(part)).collect()
+        plans.resize_with(plans.len().max(parts.len()), Plan::default);
+        let plans = &mut plans[..parts.len()];
+        if alone {
+            parts.iter().zip(&mut *plans).for_each(|(part, plan)| self.plan(part, plan));
         } else {
-            parts.par_iter().map(|part| self.plan(part)).collect()
-        };
+            let both = parts.par_iter().zip(plans.par_iter_mut());
+            both.for_each(|(part, plan)| self.plan(part, plan));
+        }
+        let plans = &*plans;
         pieces.clear();
         *held = 0;
-        self.verify(&plans)?;
+        self.verify(plans)?;
         let codes = self.codes;
         let write = |(index, mut share): (usize, super::cells::Share<'_>)| {
-            for plan in &plans {
+            for plan in plans {
                 let range = plan.starts[index] as usize..plan.starts[index + 1] as usize;
                 share.write(&codes[share.slot], &plan.writes[range], weight);
             }
@@ -143,8 +152,7 @@ impl Writer<'_> {
             shares.collect::<Vec<_>>().into_par_iter().for_each(write);
         }
         let weight = i64::from(weight);
-        let lists =
-            |pick: fn(&Plan) -> &Sorted| plans.iter().map(|p| pick(p).clone()).collect::<Vec<_>>();
+        let lists = |pick: fn(&Plan) -> &Sorted| plans.iter().map(pick).collect::<Vec<_>>();
         self.tables.add_pairs(&lists(|plan| &plan.pairs), weight);
         self.tables.add_totals(&lists(|plan| &plan.totals), weight);
         self.tables.add_totals(&lists(|plan| &plan.discounts), -weight);
@@ -173,62 +181,59 @@ impl Writer<'_> {
     }
 
     /// Works out what some pieces write.
-    fn plan(&self, pieces: &[Piece<'_>]) -> Plan {
-        let positions: usize = pieces.iter().map(|piece| piece.positions.len()).sum();
-        let rows: usize = self.settings.slots.iter().map(|slot| slot.copies as usize).sum();
-        let mut writes: Vec<(u32, Write)> = Vec::with_capacity(positions * rows);
-        let (mut pairs, mut totals) =
-            (Vec::with_capacity(positions), Vec::with_capacity(positions * 5));
-        let (mut discounts, mut unigrams) = (Vec::new(), Vec::with_capacity(positions));
-        let mut blocks = Blocks::default();
+    fn plan(&self, pieces: &[Piece<'_>], plan: &mut Plan) {
+        let Plan { writes, starts, unigrams, blocks, of_slot, keys, .. } = plan;
+        let [pairs, totals, discounts] = keys;
+        writes.clear();
+        starts.clear();
+        starts.push(0);
+        unigrams.clear();
+        pairs.clear();
+        totals.clear();
+        discounts.clear();
         let reach = self.settings.reach();
-        for Piece { document, positions } in pieces {
-            let token = |p: usize| document.get(p).copied().unwrap_or(self.settings.end);
-            // Keys see `reach` tokens back; hashing those again is cheaper than keeping hashes of all documents.
-            let first = positions.start.saturating_sub(reach);
-            self.keys.blocks(&document[first..positions.end.min(document.len())], &mut blocks);
+        let token =
+            |document: &[u32], p: usize| document.get(p).copied().unwrap_or(self.settings.end);
+        // Keys see `reach` tokens back; hashing those again is cheaper than keeping the hashes of all documents.
+        let first = |positions: &Range<usize>| positions.start.saturating_sub(reach);
+        blocks.resize_with(blocks.len().max(pieces.len()), Blocks::default);
+        for (Piece { document, positions }, blocks) in pieces.iter().zip(&mut *blocks) {
             for p in positions.clone() {
-                unigrams.push(token(p));
-                pairs.push(pair_key(p.checked_sub(1).map_or(BOUNDARY, token), token(p)));
+                let before = p.checked_sub(1).map_or(BOUNDARY, |p| token(document, p));
+                unigrams.push(token(document, p));
+                pairs.push(pair_key(before, token(document, p)));
             }
-            for (s, slot) in self.settings.slots.iter().enumerate() {
-                let region = self.cells.region(s);
-                let words = self.codes[s].words();
-                let counted = !derived(slot.skip, slot.len);
+            let seen = first(positions)..positions.end.min(document.len());
+            self.keys.blocks(&document[seen], blocks);
+        }
+        for (s, slot) in self.settings.slots.iter().enumerate() {
+            let region = self.cells.region(s);
+            let words = self.codes[s].words();
+            let counted = !derived(slot.skip, slot.len);
+            of_slot.clear();
+            for (Piece { document, positions }, blocks) in pieces.iter().zip(&*blocks) {
+                let first = first(positions);
                 for p in positions.clone() {
-                    let Some(key) = self.keys.key(&blocks, s, p - first) else { continue };
-                    let token = token(p);
+                    let Some(key) = self.keys.key(blocks, s, p - first) else { continue };
+                    let token = token(document, p);
                     let bucket = if slot.bucketed { words.place(token).0 as u64 } else { 0 };
                     for copy in 0..u64::from(slot.copies) {
                         let (row, address) = row(key, bucket, copy, region.rows);
-                        let (share, row) = region.place(row);
-                        writes.push((share as u32, Write { address, row, token }));
+                        of_slot.push(Write { address, row: row as u32, token });
                     }
                     if counted {
                         totals.push(total_key(key));
                     }
                 }
                 if !counted {
-                    self.edges(
-                        s,
-                        document,
-                        positions,
-                        first,
-                        &blocks,
-                        (&mut totals, &mut discounts),
-                    );
+                    self.edges(s, document, positions, first, blocks, (totals, discounts));
                 }
             }
+            by_share(of_slot, region, writes, starts);
         }
-        let (writes, starts) = by_share(&writes, self.cells.shares());
-        Plan {
-            writes,
-            starts,
-            pairs: Sorted::new(&pairs),
-            totals: Sorted::new(&totals),
-            discounts: Sorted::new(&discounts),
-            unigrams,
-        }
+        plan.pairs.sort(pairs);
+        plan.totals.sort(totals);
+        plan.discounts.sort(discounts);
     }
 
     /// A slot of one or two tokens takes its total from unigrams or pairs, which count every position that was
@@ -278,21 +283,21 @@ fn divide<'a>(pieces: &[Piece<'a>], size: usize) -> Vec<Vec<Piece<'a>>> {
     parts
 }
 
-/// Counting sort by share.
-fn by_share(writes: &[(u32, Write)], shares: usize) -> (Vec<Write>, Vec<u32>) {
-    let mut starts = vec![0u32; shares + 1];
-    for (share, _) in writes {
-        starts[*share as usize + 1] += 1;
+/// Appends a slot's writes sorted by share, their rows counted from its beginning, and where each share ends.
+fn by_share(slot: &[Write], region: &Region, writes: &mut Vec<Write>, starts: &mut Vec<u32>) {
+    let first = starts.len() - 1;
+    starts.resize(starts.len() + region.shares(), 0);
+    for write in slot {
+        starts[first + 1 + region.place(write.row).0] += 1;
     }
-    for share in 0..shares {
+    for share in first..starts.len() - 1 {
         starts[share + 1] += starts[share];
     }
-    let mut next = starts.clone();
-    let mut sorted = vec![Write::default(); writes.len()];
-    for (share, write) in writes {
-        let place = &mut next[*share as usize];
-        sorted[*place as usize] = *write;
-        *place += 1;
+    let mut next = starts[first..].to_vec();
+    writes.resize(writes.len() + slot.len(), Write::default());
+    for write in slot {
+        let (share, row) = region.place(write.row);
+        writes[next[share] as usize] = Write { row, ..*write };
+        next[share] += 1;
     }
-    (sorted, starts)
 }
