@@ -636,7 +636,7 @@ mod tests {
         let buckets = [Bucket { rows: [0, 1], signs }];
         for path in Path::available() {
             let (mut scores, mut scales, mut left) = ([0i16; LINE], [Scale::default()], Vec::new());
-            read_buckets_at(path, &cells, &buckets, 3, &mut scores, &mut scales, &mut left);
+            read_buckets_at(path, &cells, &buckets, 4, &mut scores, &mut scales, &mut left);
             let count = |t: usize| f32::from(scores[t]) * scales[0].unit;
             assert!(left.is_empty() && scales[0].sigma < 0.05, "{scales:?}");
             for t in 0..LINE {

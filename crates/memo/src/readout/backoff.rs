@@ -8,7 +8,8 @@
 //!    thing. The group's prior is what was expected before its first slot.
 //! 3. **Detect softly**: a token's score is c plus noise if it followed c times, and noise alone if it never did.
 //!    Bayes gives the log-odds (2sc − c²)/2σ² + ln(total·p⁰) − ln c. If the block occurred once, exactly one token
-//!    followed, and the odds are normalised over tokens.
+//!    followed, and the odds are normalised over tokens. The pair table says exactly which tokens have ever followed
+//!    the last one; no other can have followed a newest head's block.
 //! 4. **Interpolate**: successors get their counts less a discount (Kneser and Ney), everything else keeps its
 //!    proportion of the rest.
 //!
@@ -25,6 +26,9 @@ pub struct Backoff {
     /// Its constants.
     pub constants: Constants,
 }
+
+/// How sure the long contexts must be for shorter ones not to be read.
+const SURE: f64 = 0.99999;
 
 /// The slots whose evidence is gathered together.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,19 +57,9 @@ impl ReadOut for Backoff {
         let prior = memory.prior();
         self.begin(memory, context, scratch);
         let context = memory.view(context)?;
-        let keyed = memory.totals(context, &mut scratch.blocks);
-        let (mut nested, mut group) = (i64::MAX, Group::default());
-        for (slot, keyed) in keyed.into_iter().enumerate() {
-            let Some((key, mut total)) = keyed else { continue };
+        let mut group = Group::default();
+        for (slot, key, total) in occurred(memory, context, scratch) {
             let block = &memory.settings().slots[slot];
-            if block.newest() {
-                // A longer block cannot have occurred more often than the shorter one that it ends with.
-                total = total.min(nested);
-                nested = total;
-            }
-            if total <= 0 {
-                continue;
-            }
             let rounds = if total == 1 { 1 } else { self.constants.rounds };
             scratch.decoder.read(memory, slot, key, rounds, &mut scratch.scores)?;
             let joins = total == group.total
@@ -78,7 +72,11 @@ impl ReadOut for Backoff {
                 scratch.before.copy(&scratch.now);
             }
             gather(scratch, !joins);
-            let found = self.detect(prior, total, scratch);
+            let mut found = self.detect(prior, total, scratch);
+            if group.newest {
+                // What never followed the last token cannot have followed a block that ends with it.
+                found.retain(|candidate| memory.followed(context, candidate.token) > 0);
+            }
             let kept = keep(&found, total, discounts(block.skip, block.len));
             let mass: f64 = kept.iter().map(|(_, p)| p).sum();
             scratch.now.scale(1.0 - mass);
@@ -89,10 +87,34 @@ impl ReadOut for Backoff {
         Ok(Distribution::new(prior, &scratch.now))
     }
 
+    fn best(&self, memory: &Memory, context: &[u32], scratch: &mut Scratch) -> Result<u32, Error> {
+        if let Some(token) = self.settled(memory, context, scratch)? {
+            return Ok(token);
+        }
+        Ok(self.distribution(memory, context, scratch)?.best())
+    }
+
     fn window(&self, memory: &Memory) -> usize {
         let cache = self.constants.cache.map_or(0, |cache| cache.window);
         (memory.settings().reach() + 1).max(cache)
     }
+}
+
+/// The slots whose block occurred before, each with its key and how often.
+fn occurred(memory: &Memory, context: &[u32], scratch: &mut Scratch) -> Vec<(usize, u64, i64)> {
+    let mut nested = i64::MAX;
+    let keyed = memory.totals(context, &mut scratch.blocks).into_iter().enumerate();
+    keyed
+        .filter_map(|(slot, keyed)| {
+            let (key, mut total) = keyed?;
+            if memory.settings().slots[slot].newest() {
+                // A longer block cannot have occurred more often than the shorter one that it ends with.
+                total = total.min(nested);
+                nested = total;
+            }
+            (total > 0).then_some((slot, key, total))
+        })
+        .collect()
 }
 
 /// Adds a slot's scores to its group's evidence.
@@ -114,6 +136,43 @@ fn gather(scratch: &mut Scratch, fresh: bool) {
 }
 
 impl Backoff {
+    /// The next token if the long contexts alone settle it: all of them occurred equally often, and one token has
+    /// most of their evidence, so much that no shorter context could outweigh it.
+    fn settled(
+        &self,
+        memory: &Memory,
+        context: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<Option<u32>, Error> {
+        scratch.before.reset(memory.settings().vocabulary as usize);
+        let context = memory.view(context)?;
+        let slots = &memory.settings().slots;
+        let mut long = occurred(memory, context, scratch);
+        long.retain(|&(slot, _, _)| slots[slot].len >= self.constants.joint);
+        let Some(&(last, _, total)) = long.last() else { return Ok(None) };
+        if long.len() < 2
+            || !slots[long[0].0].newest()
+            || long.iter().any(|&(_, _, other)| other != total)
+        {
+            return Ok(None);
+        }
+        let rounds = if total == 1 { 1 } else { self.constants.rounds };
+        for (i, &(slot, key, _)) in long.iter().enumerate() {
+            scratch.decoder.read(memory, slot, key, rounds, &mut scratch.scores)?;
+            gather(scratch, i == 0);
+        }
+        let mut found = self.detect(memory.prior(), total, scratch);
+        found.retain(|candidate| memory.followed(context, candidate.token) >= total);
+        let taken_off = discounts(slots[last].skip, slots[last].len);
+        let kept = keep(&found, total, taken_off);
+        // Of several occurrences a token must have most; of one, as good as all that is not taken off.
+        let needed = if total == 1 { SURE * (1.0 - taken_off[0]) } else { 0.6 };
+        let settled = found.iter().zip(kept).find(|(candidate, (_, p))| {
+            *p > needed && (total == 1 || candidate.log_odds > -libm::log(1.0 - SURE))
+        });
+        Ok(settled.map(|(candidate, _)| candidate.token))
+    }
+
     /// The prior, with the prompt's own tokens mixed in if asked for.
     fn begin(&self, memory: &Memory, context: &[u32], scratch: &mut Scratch) {
         let vocabulary = memory.settings().vocabulary;
@@ -159,7 +218,7 @@ impl Backoff {
             let t = token as usize;
             let p = f64::from(precision[t / LINE]);
             let score = f64::from(gathered[t]) / p;
-            let count = (score + 0.5).floor().max(1.0);
+            let count = ((score + 0.5) as i64).max(1) as f64;
             let ln_prior = if added[t] > 0.0 {
                 libm::log(*rest * prior.p[t] + added[t])
             } else {

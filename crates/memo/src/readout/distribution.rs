@@ -8,23 +8,21 @@ use crate::sparse::prior::Prior;
 pub struct Distribution<'m> {
     prior: &'m Prior,
     rest: f64,
-    /// By token.
+    /// In no particular order, each token once.
     added: Vec<(u32, f64)>,
 }
 
 impl<'m> Distribution<'m> {
     pub(super) fn new(prior: &'m Prior, mixture: &Mixture) -> Self {
-        let mut added: Vec<(u32, f64)> =
-            mixture.touched.iter().map(|&token| (token, mixture.added[token as usize])).collect();
-        added.sort_unstable_by_key(|&(token, _)| token);
-        Distribution { prior, rest: mixture.rest, added }
+        let added = mixture.touched.iter().map(|&token| (token, mixture.added[token as usize]));
+        Distribution { prior, rest: mixture.rest, added: added.collect() }
     }
 
     /// The probability of one token; 0 outside the vocabulary.
     pub fn probability(&self, token: u32) -> f64 {
-        let added = self.added.binary_search_by_key(&token, |&(token, _)| token);
+        let added = self.added.iter().find(|&&(other, _)| other == token);
         let prior = self.prior.p.get(token as usize).copied().unwrap_or(0.0);
-        self.rest * prior + added.map_or(0.0, |i| self.added[i].1)
+        self.rest * prior + added.map_or(0.0, |&(_, p)| p)
     }
 
     /// The most probable token; of equals, the one with the lowest number.

@@ -215,6 +215,12 @@ impl Memory {
         exact + found
     }
 
+    /// How often a token followed the last token of a context, exactly.
+    pub(crate) fn followed(&self, context: &[u32], token: u32) -> i64 {
+        let last = context.last().copied().unwrap_or(super::keys::BOUNDARY);
+        self.tables.pairs.get(pair_key(last, token))
+    }
+
     /// The part of a context that can matter: the tokens after the last end token, as far as slots reach.
     pub(crate) fn view<'a>(&self, context: &'a [u32]) -> Result<&'a [u32], Error> {
         let vocabulary = self.settings.vocabulary;
