@@ -27,9 +27,6 @@ pub struct Backoff {
     pub constants: Constants,
 }
 
-/// How sure the long contexts must be for shorter ones not to be read.
-const SURE: f64 = 0.99999;
-
 /// The slots whose evidence is gathered together.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
@@ -37,6 +34,8 @@ struct Group {
     newest: bool,
     /// Length of the last block that joined.
     len: u32,
+    /// The smallest of its slots' discounts: what the longest context may say, all of them say together.
+    discounts: [f64; 3],
 }
 
 /// A token that may have followed, its odds and its count.
@@ -65,10 +64,16 @@ impl ReadOut for Backoff {
             let joins = total == group.total
                 && ((block.newest() && group.newest)
                     || (total == 1 && group.len >= self.constants.joint));
+            // The older head of a young text is mostly boundary: it knows no more than the tokens in it.
+            let real = (context.len() as u32).saturating_sub(block.skip).min(block.len);
+            let own = discounts(block.skip, if block.newest() { block.len } else { real });
             if joins {
                 group.len = block.len;
+                for (taken, own) in group.discounts.iter_mut().zip(own) {
+                    *taken = taken.min(own);
+                }
             } else {
-                group = Group { total, newest: block.newest(), len: block.len };
+                group = Group { total, newest: block.newest(), len: block.len, discounts: own };
                 scratch.before.copy(&scratch.now);
             }
             gather(scratch, !joins);
@@ -77,7 +82,8 @@ impl ReadOut for Backoff {
                 // What never followed the last token cannot have followed a block that ends with it.
                 found.retain(|candidate| memory.followed(context, candidate.token) > 0);
             }
-            let kept = keep(&found, total, discounts(block.skip, block.len));
+            let unseen = self.unseen(&scratch.precision);
+            let kept = keep(&found, total, unseen, group.discounts);
             let mass: f64 = kept.iter().map(|(_, p)| p).sum();
             scratch.now.scale(1.0 - mass);
             for (token, p) in kept {
@@ -164,12 +170,13 @@ impl Backoff {
         let mut found = self.detect(memory.prior(), total, scratch);
         found.retain(|candidate| memory.followed(context, candidate.token) >= total);
         let taken_off = discounts(slots[last].skip, slots[last].len);
-        let kept = keep(&found, total, taken_off);
+        let kept = keep(&found, total, self.unseen(&scratch.precision), taken_off);
         // Of several occurrences a token must have most; of one, as good as all that is not taken off.
-        let needed = if total == 1 { SURE * (1.0 - taken_off[0]) } else { 0.6 };
-        let settled = found.iter().zip(kept).find(|(candidate, (_, p))| {
-            *p > needed && (total == 1 || candidate.log_odds > -libm::log(1.0 - SURE))
-        });
+        let needed = if total == 1 { 0.999 * (1.0 - taken_off[0]) } else { 0.6 };
+        let settled = found
+            .iter()
+            .zip(kept)
+            .find(|(c, (_, p))| *p > needed && c.log_odds > self.constants.sure);
         Ok(settled.map(|(candidate, _)| candidate.token))
     }
 
@@ -186,6 +193,16 @@ impl Backoff {
                 scratch.now.add(token, cache.share / known.len() as f64);
             }
         }
+    }
+
+    /// The odds, all together, that the one token that followed is among those too weak to be candidates.
+    ///
+    /// For each token that did not follow, the odds are p⁰·eˣ with x normal, mean −P/2 and variance P, so their mean is p⁰;
+    /// of that mean, the part below the limit is Φ((limit − ln p⁰ − P/2)/√P). A typical token's p⁰ stands for all.
+    fn unseen(&self, precision: &[f32]) -> f64 {
+        let p = f64::from(precision[0]);
+        let x = (self.constants.least_odds - self.constants.typical - p / 2.0) / p.sqrt();
+        libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2) / 2.0
     }
 
     /// The tokens that may have followed, by the group's evidence.
@@ -243,11 +260,11 @@ fn ln_above(x: f64) -> f32 {
 }
 
 /// The probabilities that a slot gives to its successors.
-fn keep(found: &[Candidate], total: i64, discounts: [f64; 3]) -> Vec<(u32, f64)> {
+fn keep(found: &[Candidate], total: i64, unseen: f64, discounts: [f64; 3]) -> Vec<(u32, f64)> {
     if total == 1 {
-        let most = found.iter().fold(f64::NEG_INFINITY, |most, c| most.max(c.log_odds));
+        let most = found.iter().fold(0.0f64, |most, c| most.max(c.log_odds));
         let odds: Vec<f64> = found.iter().map(|c| libm::exp(c.log_odds - most)).collect();
-        let whole: f64 = odds.iter().sum();
+        let whole = odds.iter().sum::<f64>() + unseen * libm::exp(-most);
         let share = (1.0 - discounts[0]) / whole;
         return found.iter().zip(odds).map(|(c, odds)| (c.token, odds * share)).collect();
     }

@@ -87,7 +87,7 @@ impl Wide {
         let short = values.iter().all(|&v| i16::try_from(v).is_ok());
         match self {
             Wide::Short(own) if short => {
-                own.iter_mut().zip(values).for_each(|(o, &v)| *o = v as i16)
+                own.iter_mut().zip(values).for_each(|(o, &v)| *o = v as i16);
             }
             Wide::Long(own) if !short => own.copy_from_slice(values),
             _ => *self = Wide::of(values),

@@ -99,16 +99,29 @@ impl Part {
             self.resize(self.spread + self.spread * 2 / 5 + 8);
             return self.add(key, delta);
         }
-        let Some(free) = self.counts[i..].iter().position(|&count| count == 0) else {
+        // Those that stand in the way move on by one place; there are few, and a loop is faster than a call.
+        let (mut at, mut moving) = (i, (key, 1));
+        while at < self.counts.len() && self.counts[at] != 0 {
+            let here = (self.keys[at], self.counts[at]);
+            (self.keys[at], self.counts[at]) = moving;
+            (moving, at) = (here, at + 1);
+        }
+        if at == self.counts.len() {
+            // No place is free to the right: put everything back and spread it wider.
+            while at > i {
+                at -= 1;
+                let here = (self.keys[at], self.counts[at]);
+                (self.keys[at], self.counts[at]) = moving;
+                moving = here;
+            }
             self.resize(self.spread + self.spread / 8 + 8);
             return self.add(key, delta);
-        };
-        self.keys.copy_within(i..i + free, i + 1);
-        self.counts.copy_within(i..i + free, i + 1);
+        }
+        (self.keys[at], self.counts[at]) = moving;
         self.len += 1;
-        self.counts[i] = 1;
-        self.keys[i] = key;
-        self.set(i, key, delta);
+        if delta != 1 {
+            self.set(i, key, delta);
+        }
         0
     }
 
