@@ -86,6 +86,8 @@ mod kernels;
 mod language;
 pub mod oracle;
 pub mod random;
+pub mod readout;
+pub mod sparse;
 pub mod transform;
 
 pub use error::{ConfigError, Error};

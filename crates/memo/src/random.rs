@@ -23,6 +23,8 @@ pub enum Purpose {
     Composition = 4,
     /// Choices that experiments and measurements make: samples, random texts.
     Sampling = 5,
+    /// The words that the sparse engine's keys grow from.
+    SparseKeys = 16,
 }
 
 /// One block of Philox4x32-10: four 32-bit words from a 128-bit counter and a 64-bit key.

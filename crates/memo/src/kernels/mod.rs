@@ -10,7 +10,9 @@ mod fwht;
 mod gather;
 mod gaussian;
 mod gemm;
+pub(crate) mod integer;
 mod vector;
+pub(crate) mod walsh;
 
 pub(crate) use self::fwht::{fwht, fwht_columns};
 pub(crate) use self::gather::{gather_add, gather_bind};

@@ -1,0 +1,140 @@
+//! Generation: one token after the other, chosen as asked. A step costs the same however much was memorized.
+
+use super::{Distribution, ReadOut, Scratch};
+use crate::random::{Purpose, Reader, Stream};
+use crate::sparse::{Error, Memory};
+
+/// How the next token is chosen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// 0 takes the most probable token; 1 draws in proportion; between and above, sharper or flatter.
+    pub temperature: f64,
+    /// Draw only from this many of the most probable tokens; 0 is all.
+    pub top_k: usize,
+    /// Draw only from the most probable tokens that together have this probability; 1 is all.
+    pub top_p: f64,
+    /// The seed of the draws: the same seed draws the same text.
+    pub seed: u64,
+    /// Tokens that end the text; they are not part of it. The end token always does.
+    pub stop: Vec<u32>,
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Choice { temperature: 0.0, top_k: 0, top_p: 1.0, seed: 0, stop: Vec::new() }
+    }
+}
+
+/// Continues a prompt, token by token, until a stop token.
+///
+/// ```
+/// use memo::readout::{Backoff, Choice, Generator};
+/// use memo::sparse::{Memory, Settings, Shape, Size};
+/// let mut memory = Memory::new(Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?)?;
+/// let text: Vec<u32> = (1..40).collect();
+/// memory.memorize(&text)?;
+/// let readout = Backoff::default();
+/// let generated: Result<Vec<u32>, _> = Generator::new(&memory, &readout, &text[..5], Choice::default()).collect();
+/// assert_eq!(generated?, text[5..]);
+/// # Ok::<(), memo::sparse::Error>(())
+/// ```
+pub struct Generator<'a> {
+    memory: &'a Memory,
+    readout: &'a dyn ReadOut,
+    context: Vec<u32>,
+    choice: Choice,
+    draws: Reader,
+    scratch: Scratch,
+    done: bool,
+}
+
+impl<'a> Generator<'a> {
+    /// A generator of what follows `prompt`.
+    pub fn new(
+        memory: &'a Memory,
+        readout: &'a dyn ReadOut,
+        prompt: &[u32],
+        choice: Choice,
+    ) -> Self {
+        let window = readout.window(memory);
+        let context = prompt[prompt.len().saturating_sub(window)..].to_vec();
+        let draws = Stream::new(choice.seed, Purpose::Sampling, 0).reader();
+        let scratch = Scratch::default();
+        Generator { memory, readout, context, choice, draws, scratch, done: false }
+    }
+
+    fn step(&mut self) -> Result<u32, Error> {
+        let Generator { memory, readout, context, scratch, .. } = self;
+        if self.choice.temperature <= 0.0 {
+            return readout.best(memory, context, scratch);
+        }
+        let distribution = readout.distribution(memory, context, scratch)?;
+        Ok(draw(&distribution, &self.choice, &mut self.draws))
+    }
+}
+
+/// Draws a token.
+fn draw(distribution: &Distribution<'_>, choice: &Choice, draws: &mut Reader) -> u32 {
+    let mut p: Vec<(u32, f64)> = if choice.top_k > 0 {
+        distribution.top(choice.top_k)
+    } else if choice.top_p < 1.0 {
+        distribution.top(usize::MAX)
+    } else {
+        distribution.dense().into_iter().enumerate().map(|(t, p)| (t as u32, p)).collect()
+    };
+    if choice.temperature != 1.0 {
+        // Relative to the largest, so that a low temperature does not make everything 0.
+        let most = p.iter().fold(0.0f64, |most, (_, p)| most.max(*p));
+        for (_, p) in &mut p {
+            *p = libm::pow(*p / most, 1.0 / choice.temperature);
+        }
+    }
+    let whole: f64 = p.iter().map(|(_, p)| p).sum();
+    if choice.top_p < 1.0 {
+        let mut sum = 0.0;
+        let kept = p.iter().take_while(|(_, p)| {
+            let more = sum < choice.top_p * whole;
+            sum += p;
+            more
+        });
+        let kept = kept.count().max(1);
+        p.truncate(kept);
+    }
+    let whole: f64 = p.iter().map(|(_, p)| p).sum();
+    // 53 bits: every double in [0, 1) of that spacing is equally likely.
+    let mut at = (draws.word() >> 11) as f64 / (1u64 << 53) as f64 * whole;
+    for &(token, p) in &p {
+        at -= p;
+        if at < 0.0 {
+            return token;
+        }
+    }
+    p.last().map_or(0, |&(token, _)| token)
+}
+
+impl Iterator for Generator<'_> {
+    type Item = Result<u32, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let token = match self.step() {
+            Ok(token) => token,
+            Err(error) => {
+                self.done = true;
+                return Some(Err(error));
+            }
+        };
+        if token == self.memory.settings().end || self.choice.stop.contains(&token) {
+            self.done = true;
+            return None;
+        }
+        let window = self.readout.window(self.memory);
+        if self.context.len() >= 2 * window.max(32) {
+            self.context.drain(..self.context.len() - window);
+        }
+        self.context.push(token);
+        Some(Ok(token))
+    }
+}

@@ -1,0 +1,105 @@
+//! Read-outs: from what the slots remember to a probability for every next token.
+//!
+//! [`Sum`] is the paper's: add up the scores of all layers and take the largest. [`Backoff`] reads slots from the
+//! shortest context to the longest, decides softly which successors are real, and lets each context correct the
+//! shorter ones. [`score`] and [`Generator`] work with either.
+
+mod backoff;
+mod constants;
+mod distribution;
+mod generate;
+mod score;
+mod sum;
+
+pub use self::backoff::Backoff;
+pub use self::constants::{Cache, Constants, discounts};
+pub use self::distribution::Distribution;
+pub use self::generate::{Choice, Generator};
+pub use self::score::{argmax_all, score};
+pub use self::sum::Sum;
+use crate::sparse::keys::Blocks;
+use crate::sparse::{Decoder, Error, Memory, Scores};
+
+/// A way to turn a memory's evidence into a distribution.
+pub trait ReadOut: Send + Sync {
+    /// The distribution of the token after a context: non-negative, every token reachable, summing to 1. It depends
+    /// on the memory and the context alone.
+    fn distribution<'m>(
+        &self,
+        memory: &'m Memory,
+        context: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<Distribution<'m>, Error>;
+
+    /// The most probable next token. May stop reading once a long context has settled it.
+    fn best(&self, memory: &Memory, context: &[u32], scratch: &mut Scratch) -> Result<u32, Error> {
+        Ok(self.distribution(memory, context, scratch)?.best())
+    }
+
+    /// How many of the last tokens of a context can matter.
+    fn window(&self, memory: &Memory) -> usize {
+        memory.settings().reach() + 1
+    }
+}
+
+/// Buffers of a read-out, to be kept between queries; one a thread.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    decoder: Decoder,
+    scores: Scores,
+    blocks: Blocks,
+    /// Σ s/σ² of the present group, one a token.
+    gathered: Vec<f32>,
+    /// Σ 1/σ² of the present group, one for each 64 tokens.
+    precision: Vec<f32>,
+    weights: Vec<f32>,
+    biases: Vec<f32>,
+    found: Vec<u32>,
+    now: Mixture,
+    before: Mixture,
+}
+
+/// Probabilities as a multiple of the prior plus additions to few tokens.
+#[derive(Clone, Debug, Default)]
+struct Mixture {
+    /// The multiple of the prior.
+    rest: f64,
+    /// Additions, one a token; all but those of `touched` are 0.
+    added: Vec<f64>,
+    touched: Vec<u32>,
+}
+
+impl Mixture {
+    fn reset(&mut self, vocabulary: usize) {
+        for &token in &self.touched {
+            self.added[token as usize] = 0.0;
+        }
+        self.touched.clear();
+        self.added.resize(vocabulary, 0.0);
+        self.rest = 1.0;
+    }
+
+    fn copy(&mut self, other: &Mixture) {
+        self.reset(other.added.len());
+        self.rest = other.rest;
+        self.touched.extend_from_slice(&other.touched);
+        for &token in &other.touched {
+            self.added[token as usize] = other.added[token as usize];
+        }
+    }
+
+    fn scale(&mut self, factor: f64) {
+        self.rest *= factor;
+        for &token in &self.touched {
+            self.added[token as usize] *= factor;
+        }
+    }
+
+    fn add(&mut self, token: u32, p: f64) {
+        let added = &mut self.added[token as usize];
+        if *added == 0.0 && p > 0.0 {
+            self.touched.push(token);
+        }
+        *added += p;
+    }
+}

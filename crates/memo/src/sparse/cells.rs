@@ -1,0 +1,467 @@
+//! Cells: the matrices of all slots, one signed byte a cell, exact whatever is added to them.
+//!
+//! A cell holds −127…127. A row that needs more is *wide*: its first cell is −128, its others 0, and its values are
+//! kept in a map with 16 or 32 bits each; when they fit again it returns. So the bytes and the map are functions of
+//! the values alone, never of how they came about, and a digest can read them as they are. Sums are taken modulo
+//! 2³², which no text reaches and which would still be undone exactly.
+//!
+//! The bytes sit behind [`Storage`]: in memory, mapped from a file, or wherever else. Slots lie one after the other,
+//! each beginning at a new run; *shares* of up to a mebibyte are what one thread owns while it writes.
+
+use super::codes::Codes;
+use super::{Error, LINE, RUN, Settings};
+use crate::kernels::integer::{
+    WIDE, Write, add_signed, as_cells, as_cells_mut, bit, prefetch, write_rows,
+};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Cells that one thread owns at a time.
+pub(crate) const SHARE: usize = 1 << 20;
+
+/// Where the bytes of the cells are.
+pub trait Storage: Send + Sync {
+    /// All cells, slots one after another.
+    fn bytes(&self) -> &[u8];
+
+    /// All cells, to be written.
+    fn bytes_mut(&mut self) -> &mut [u8];
+
+    /// Whether [`Storage::verify`] must be called before a run is read.
+    fn guarded(&self) -> bool {
+        false
+    }
+
+    /// Checks run number `run` ([`RUN`] cells) if that has not been done: a mapped file compares its checksum.
+    fn verify(&self, run: usize) -> Result<(), Error> {
+        let _ = run;
+        Ok(())
+    }
+}
+
+/// Cells in this process's memory, zero until written, in large pages where the system has them.
+pub struct Ram(memmap2::MmapMut);
+
+impl Ram {
+    /// `len` zero cells.
+    pub fn new(len: usize) -> Result<Self, Error> {
+        let map = memmap2::MmapMut::map_anon(len.max(1))
+            .map_err(|error| Error::Storage(format!("{len} bytes of memory: {error}")))?;
+        #[cfg(target_os = "linux")]
+        {
+            // Rows are visited at random: with small pages, translating addresses would cost more than the data.
+            // A system without large pages is slower, not wrong.
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
+        Ok(Ram(map))
+    }
+}
+
+impl Storage for Ram {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
+
+/// The values of a row that does not fit in bytes, in the narrower type that holds them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wide {
+    Short(Box<[i16]>),
+    Long(Box<[i32]>),
+}
+
+impl Wide {
+    fn of(values: &[i32]) -> Self {
+        match values.iter().map(|&v| i16::try_from(v)).collect::<Result<Box<[i16]>, _>>() {
+            Ok(short) => Wide::Short(short),
+            Err(_) => Wide::Long(values.into()),
+        }
+    }
+
+    /// Replaces the values, in place if they still need this type.
+    fn set(&mut self, values: &[i32]) {
+        let short = values.iter().all(|&v| i16::try_from(v).is_ok());
+        match self {
+            Wide::Short(own) if short => {
+                own.iter_mut().zip(values).for_each(|(o, &v)| *o = v as i16);
+            }
+            Wide::Long(own) if !short => own.copy_from_slice(values),
+            _ => *self = Wide::of(values),
+        }
+    }
+
+    fn values(&self, out: &mut [i32]) {
+        match self {
+            Wide::Short(values) => out.iter_mut().zip(values).for_each(|(o, &v)| *o = v.into()),
+            Wide::Long(values) => out.copy_from_slice(values),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Wide::Short(values) => values.len() * 2,
+            Wide::Long(values) => values.len() * 4,
+        }
+    }
+}
+
+/// Where a slot's matrix lies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Region {
+    /// Its first cell.
+    pub(crate) start: usize,
+    pub(crate) rows: u64,
+    pub(crate) width: usize,
+    /// Its first share.
+    pub(crate) share: usize,
+    /// Cells up to the next slot.
+    stride: usize,
+}
+
+impl Region {
+    /// Which of the region's shares a row is in, and its number in there.
+    #[inline(always)]
+    pub(crate) fn place(&self, row: u32) -> (usize, u32) {
+        let rows = SHARE.ilog2() - self.width.ilog2();
+        ((row >> rows) as usize, row & ((1 << rows) - 1))
+    }
+
+    /// How many shares it has.
+    pub(crate) fn shares(&self) -> usize {
+        self.stride.div_ceil(SHARE)
+    }
+}
+
+/// The cells of all slots.
+pub(crate) struct Cells {
+    storage: Box<dyn Storage>,
+    guarded: bool,
+    regions: Vec<Region>,
+    /// The wide rows of each share, by their number in it.
+    wide: Vec<BTreeMap<u32, Wide>>,
+    /// Runs that changed since their digest was taken.
+    changed: Vec<bool>,
+}
+
+/// What one thread owns while it writes: some rows of one slot.
+pub(crate) struct Share<'a> {
+    pub(crate) slot: usize,
+    width: usize,
+    cells: &'a mut [i8],
+    wide: &'a mut BTreeMap<u32, Wide>,
+    changed: &'a mut [bool],
+}
+
+impl Cells {
+    /// Cells that settings ask for, in bytes of storage.
+    pub(crate) fn len(settings: &Settings) -> usize {
+        settings.slots.iter().map(super::Slot::stride).sum()
+    }
+
+    pub(crate) fn new(settings: &Settings, storage: Box<dyn Storage>) -> Result<Self, Error> {
+        let len = Self::len(settings);
+        if storage.bytes().len() != len {
+            let found = storage.bytes().len();
+            return Err(Error::Storage(format!("{found} bytes where the settings need {len}")));
+        }
+        let (mut start, mut share) = (0, 0);
+        let regions = settings.slots.iter().map(|slot| {
+            let stride = slot.stride();
+            let width = slot.width as usize;
+            let region = Region { start, rows: slot.rows, width, share, stride };
+            start += stride;
+            share += stride.div_ceil(SHARE);
+            region
+        });
+        let regions: Vec<Region> = regions.collect();
+        let guarded = storage.guarded();
+        Ok(Cells {
+            storage,
+            guarded,
+            regions,
+            wide: vec![BTreeMap::new(); share],
+            changed: vec![false; len / RUN],
+        })
+    }
+
+    pub(crate) fn region(&self, slot: usize) -> &Region {
+        &self.regions[slot]
+    }
+
+    pub(crate) fn shares(&self) -> usize {
+        self.wide.len()
+    }
+
+    /// The cells of a slot.
+    pub(crate) fn slot(&self, slot: usize) -> &[i8] {
+        let region = &self.regions[slot];
+        &as_cells(self.storage.bytes())[region.start..region.start + region.stride]
+    }
+
+    /// Has storage check the run of a row, if it wants to.
+    #[inline(always)]
+    pub(crate) fn verify(&self, slot: usize, row: u64) -> Result<(), Error> {
+        if self.guarded {
+            let region = &self.regions[slot];
+            return self.storage.verify((region.start + row as usize * region.width) / RUN);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn prefetch(&self, slot: usize, row: u64) {
+        let width = self.regions[slot].width;
+        for line in 0..width / LINE {
+            prefetch(self.slot(slot), row as usize * width + line * LINE);
+        }
+    }
+
+    /// The values of a row, wide or not.
+    pub(crate) fn values(&self, slot: usize, row: u64, out: &mut [i32]) {
+        let region = &self.regions[slot];
+        let cells = &self.slot(slot)[row as usize * region.width..][..region.width];
+        if cells[0] == WIDE {
+            let (share, row) = region.place(row as u32);
+            wide_values(&self.wide[region.share + share], row, out);
+        } else {
+            out.iter_mut().zip(cells).for_each(|(o, &cell)| *o = cell.into());
+        }
+    }
+
+    /// The values of a row times the signs it was written with.
+    pub(crate) fn unbound(&self, slot: usize, row: u64, signs: &[u64], out: &mut [i32]) {
+        let width = self.regions[slot].width;
+        let cells = &self.slot(slot)[row as usize * width..][..width];
+        if cells[0] == WIDE {
+            self.values(slot, row, out);
+            for (k, value) in out.iter_mut().enumerate() {
+                if signs[k / LINE] >> bit(k % LINE) & 1 == 1 {
+                    *value = value.wrapping_neg();
+                }
+            }
+        } else {
+            crate::kernels::integer::unbind(cells, signs, out);
+        }
+    }
+
+    /// All shares, each to be owned by one thread.
+    pub(crate) fn shares_mut(&mut self) -> Vec<Share<'_>> {
+        let mut cells = as_cells_mut(self.storage.bytes_mut());
+        let mut changed = &mut self.changed[..];
+        let mut wide = self.wide.iter_mut();
+        let mut shares = Vec::new();
+        for (slot, region) in self.regions.iter().enumerate() {
+            let (mine, rest) = cells.split_at_mut(region.stride);
+            let (my_changed, rest_changed) = changed.split_at_mut(region.stride / RUN);
+            (cells, changed) = (rest, rest_changed);
+            let parts = mine.chunks_mut(SHARE).zip(my_changed.chunks_mut(SHARE / RUN));
+            for ((cells, changed), wide) in parts.zip(&mut wide) {
+                shares.push(Share { slot, width: region.width, cells, wide, changed });
+            }
+        }
+        shares
+    }
+
+    /// Adds another memory's cells to these.
+    pub(crate) fn merge(&mut self, other: &Cells) -> Result<(), Error> {
+        for run in 0..other.changed.len() {
+            if other.guarded {
+                other.storage.verify(run)?;
+            }
+            if self.guarded {
+                self.storage.verify(run)?;
+            }
+        }
+        self.shares_mut().into_par_iter().enumerate().for_each(|(index, mut share)| {
+            let (_, first) = other.share(index);
+            let (mut mine, mut theirs) = (vec![0; share.width], vec![0; share.width]);
+            for row in 0..(share.cells.len() / share.width) as u32 {
+                other.values(share.slot, first + u64::from(row), &mut theirs);
+                if theirs.iter().any(|&v| v != 0) {
+                    share.load(row, &mut mine);
+                    mine.iter_mut().zip(&theirs).for_each(|(m, t)| *m = m.wrapping_add(*t));
+                    share.store(row, &mine);
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Bytes of cells, and bytes that wide rows take besides.
+    pub(crate) fn held(&self) -> (usize, usize) {
+        let entries = self.wide.iter().flat_map(BTreeMap::values);
+        // A map entry and its heap block cost about 40 bytes.
+        (self.storage.bytes().len(), entries.map(|wide| wide.bytes() + 40).sum())
+    }
+
+    /// Rows that do not fit in bytes: slot, row and values, in order.
+    pub(crate) fn wide_rows(&self) -> impl Iterator<Item = (usize, u64, Vec<i32>)> + '_ {
+        self.regions.iter().enumerate().flat_map(move |(slot, region)| {
+            let rows = (SHARE / region.width) as u64;
+            let shares = region.share..region.share + region.shares();
+            shares.flat_map(move |share| {
+                let first = (share - region.share) as u64 * rows;
+                self.wide[share].iter().map(move |(&row, wide)| {
+                    let mut values = vec![0; region.width];
+                    wide.values(&mut values);
+                    (slot, first + u64::from(row), values)
+                })
+            })
+        })
+    }
+
+    /// Whether every row that is marked as wide has its values. Reads all cells.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        for (slot, region) in self.regions.iter().enumerate() {
+            for (row, cells) in self.slot(slot).chunks_exact(region.width).enumerate() {
+                let (share, place) = region.place(row as u32);
+                if cells[0] == WIDE && !self.wide[region.share + share].contains_key(&place) {
+                    return Err(Error::Storage(format!(
+                        "row {row} of slot number {slot} lacks its values"
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts back a wide row of a checkpoint.
+    pub(crate) fn restore_wide(
+        &mut self,
+        slot: usize,
+        row: u64,
+        values: &[i32],
+    ) -> Result<(), Error> {
+        let region = self.regions[slot];
+        let marked = row < region.rows && self.slot(slot)[row as usize * region.width] == WIDE;
+        if !marked || values.len() != region.width || fits(values) {
+            return Err(Error::Storage(format!(
+                "row {row} of slot number {slot} is not a wide row"
+            )));
+        }
+        let (share, row) = region.place(row as u32);
+        self.wide[region.share + share].insert(row, Wide::of(values));
+        Ok(())
+    }
+
+    /// The slot of a share, and its first row.
+    pub(crate) fn share(&self, share: usize) -> (usize, u64) {
+        let slot = self.regions.partition_point(|region| region.share <= share) - 1;
+        let region = &self.regions[slot];
+        (slot, ((share - region.share) * (SHARE / region.width)) as u64)
+    }
+
+    pub(crate) fn guarded(&self) -> bool {
+        self.guarded
+    }
+
+    pub(crate) fn all_changed(&mut self) {
+        self.changed.fill(true);
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.storage.bytes()
+    }
+
+    pub(crate) fn verify_run(&self, run: usize) -> Result<(), Error> {
+        if self.guarded { self.storage.verify(run) } else { Ok(()) }
+    }
+
+    /// The runs that changed since this was last asked.
+    pub(crate) fn take_changed(&mut self) -> Vec<usize> {
+        let runs = (0..self.changed.len()).filter(|&run| self.changed[run]).collect();
+        self.changed.fill(false);
+        runs
+    }
+
+    /// The wide rows of a run, by their number in it, each with its values.
+    pub(crate) fn wide_in_run(&self, run: usize) -> Vec<(u32, Vec<i32>)> {
+        let cell = run * RUN;
+        let at = self.regions.partition_point(|region| region.start + region.stride <= cell);
+        let region = &self.regions[at];
+        let first = (cell - region.start) / region.width;
+        let (share, first) = region.place(first as u32);
+        let rows = (RUN / region.width) as u32;
+        let found =
+            self.wide[region.share + share].range(first..first + rows).map(|(&row, wide)| {
+                let mut values = vec![0; region.width];
+                wide.values(&mut values);
+                (row - first, values)
+            });
+        found.collect()
+    }
+}
+
+/// The values of a row that is marked as wide. One that is missing, which [`Cells::check`] would have found, is zero.
+fn wide_values(wide: &BTreeMap<u32, Wide>, row: u32, out: &mut [i32]) {
+    match wide.get(&row) {
+        Some(wide) => wide.values(out),
+        None => out.fill(0),
+    }
+}
+
+/// Whether values can be cells.
+fn fits(values: &[i32]) -> bool {
+    values.iter().all(|v| (-127..=127).contains(v))
+}
+
+impl Share<'_> {
+    /// Adds `weight` times each write's code.
+    pub(crate) fn write(&mut self, codes: &Codes, writes: &[Write], weight: i32) {
+        for write in writes {
+            self.changed[write.row as usize * self.width / RUN] = true;
+        }
+        let mut spilled = Vec::new();
+        if weight.unsigned_abs() == 1 {
+            let flip = if weight < 0 { u64::MAX } else { 0 };
+            write_rows(self.cells, &codes.words(), writes, flip, &mut spilled);
+        } else {
+            spilled.extend(0..writes.len() as u32);
+        }
+        if spilled.is_empty() {
+            return;
+        }
+        let words = codes.words();
+        let (mut values, mut signs) = (vec![0; self.width], vec![0; self.width / LINE]);
+        for write in spilled.into_iter().map(|i| &writes[i as usize]) {
+            for (line, signs) in signs.iter_mut().enumerate() {
+                *signs =
+                    super::keys::signs(write.address, line as u64) ^ words.word(write.token, line);
+            }
+            self.load(write.row, &mut values);
+            add_signed(&mut values, &signs, weight);
+            self.store(write.row, &values);
+        }
+    }
+
+    fn load(&self, row: u32, values: &mut [i32]) {
+        let cells = &self.cells[row as usize * self.width..][..self.width];
+        if cells[0] == WIDE {
+            wide_values(self.wide, row, values);
+        } else {
+            values.iter_mut().zip(cells).for_each(|(v, &cell)| *v = cell.into());
+        }
+    }
+
+    /// Stores values in the one form that they have: as bytes if they fit, else wide.
+    fn store(&mut self, row: u32, values: &[i32]) {
+        self.changed[row as usize * self.width / RUN] = true;
+        let cells = &mut self.cells[row as usize * self.width..][..self.width];
+        if fits(values) {
+            if cells[0] == WIDE {
+                self.wide.remove(&row);
+            }
+            cells.iter_mut().zip(values).for_each(|(cell, &v)| *cell = v as i8);
+        } else {
+            cells.fill(0);
+            cells[0] = WIDE;
+            self.wide
+                .entry(row)
+                .and_modify(|wide| wide.set(values))
+                .or_insert_with(|| Wide::of(values));
+        }
+    }
+}

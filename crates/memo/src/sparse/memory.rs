@@ -1,0 +1,250 @@
+//! The memory itself: what can be done with it, apart from reading.
+
+use super::cells::{Cells, Ram, Storage};
+use super::codes::Codes;
+use super::digest::{Digest, Digests};
+use super::keys::{Blocks, Keys};
+use super::tables::{Tables, pair_key, total_key};
+use super::write::{Passage, Writer, derived};
+use super::{Error, Settings};
+use crate::sparse::prior::Prior;
+use std::sync::{Arc, OnceLock};
+
+/// A sparse memory: cells and tables, and the keys and codes that settings define.
+///
+/// ```
+/// use memo::sparse::{Memory, Settings, Shape, Size};
+/// let settings = Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?;
+/// let mut memory = Memory::new(settings)?;
+/// let empty = memory.digest()?;
+/// memory.memorize(&[1, 2, 3, 4, 5])?;
+/// memory.forget(&[1, 2, 3, 4, 5])?;
+/// assert_eq!(memory.digest()?, empty);
+/// # Ok::<(), memo::sparse::Error>(())
+/// ```
+pub struct Memory {
+    settings: Settings,
+    pub(crate) keys: Keys,
+    pub(crate) codes: Vec<Arc<Codes>>,
+    pub(crate) cells: Cells,
+    pub(crate) tables: Tables,
+    digests: Digests,
+    prior: OnceLock<Prior>,
+}
+
+/// Bytes that a memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// Cells, one byte each.
+    pub cells: usize,
+    /// Rows that need more than a byte a cell.
+    pub wide: usize,
+    /// Unigrams, pairs and totals.
+    pub tables: usize,
+}
+
+impl Held {
+    /// All of them.
+    pub fn total(&self) -> usize {
+        self.cells + self.wide + self.tables
+    }
+}
+
+/// Which table of pairs or totals a checkpoint reads or restores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableKind {
+    /// Counts of (token, next token) pairs.
+    Pairs,
+    /// Totals of longer contexts.
+    Totals,
+}
+
+impl Memory {
+    /// An empty memory in RAM.
+    pub fn new(settings: Settings) -> Result<Self, Error> {
+        settings.check()?;
+        let storage = Ram::new(Cells::len(&settings))?;
+        Self::with_storage(settings, Box::new(storage))
+    }
+
+    /// A memory over storage of [`Memory::storage_len`] bytes that are all zero.
+    pub fn with_storage(settings: Settings, storage: Box<dyn Storage>) -> Result<Self, Error> {
+        settings.check()?;
+        let keys = Keys::new(&settings);
+        let codes = Codes::of(&settings);
+        let cells = Cells::new(&settings, storage)?;
+        let tables = Tables::new(settings.vocabulary);
+        let digests = Digests::new(&settings);
+        Ok(Memory { settings, keys, codes, cells, tables, digests, prior: OnceLock::new() })
+    }
+
+    /// Bytes of storage that settings need.
+    pub fn storage_len(settings: &Settings) -> usize {
+        Cells::len(settings)
+    }
+
+    /// What this memory is made of.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Memorizes a document. The end token is added by the memory.
+    pub fn memorize(&mut self, document: &[u32]) -> Result<(), Error> {
+        self.write(&[Passage::whole(document, 1)])
+    }
+
+    /// Forgets a document: exactly undoes memorizing it, whatever came in between.
+    pub fn forget(&mut self, document: &[u32]) -> Result<(), Error> {
+        self.write(&[Passage::whole(document, -1)])
+    }
+
+    /// Adds passages of documents with their weights, many at once. All are checked before anything changes.
+    pub fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
+        passages.iter().try_for_each(|passage| passage.check(&self.settings))?;
+        self.prior = OnceLock::new();
+        let Memory { settings, keys, codes, cells, tables, .. } = self;
+        Writer { settings, keys, codes, cells, tables }.write(passages)
+    }
+
+    /// Adds all that another memory of the same settings has memorized.
+    pub fn merge(&mut self, other: &Memory) -> Result<(), Error> {
+        let (a, b) = (&self.settings, &other.settings);
+        let differs = [
+            (a.vocabulary != b.vocabulary, "the vocabulary"),
+            (a.end != b.end, "the end token"),
+            (a.seed != b.seed, "the seed"),
+            (a.heads != b.heads, "the number of heads"),
+            (a.slots != b.slots, "the slots or their sizes"),
+        ];
+        if let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) {
+            return Err(Error::Merge(what));
+        }
+        self.prior = OnceLock::new();
+        self.cells.merge(&other.cells)?;
+        self.tables.merge(&other.tables);
+        Ok(())
+    }
+
+    /// The digest of settings, cells and tables.
+    pub fn digest(&mut self) -> Result<Digest, Error> {
+        self.digests.digest(&mut self.cells, &mut self.tables)
+    }
+
+    /// Bytes held.
+    pub fn held(&self) -> Held {
+        let (cells, wide) = self.cells.held();
+        let Tables { unigrams, continuations, pairs, totals, .. } = &self.tables;
+        let tables = (unigrams.len() + continuations.len()) * 8 + pairs.held() + totals.held();
+        Held { cells, wide, tables }
+    }
+
+    /// Next tokens memorized in all, ends included.
+    pub fn positions(&self) -> i64 {
+        self.tables.unigrams.iter().sum()
+    }
+
+    /// How often each token was memorized as a next token.
+    pub fn unigrams(&self) -> &[i64] {
+        &self.tables.unigrams
+    }
+
+    /// The cells' bytes, for a checkpoint.
+    pub fn cells(&self) -> &[u8] {
+        self.cells.bytes()
+    }
+
+    /// Rows that do not fit in bytes, in order: slot, row, values.
+    pub fn wide_rows(&self) -> impl Iterator<Item = (usize, u64, Vec<i32>)> + '_ {
+        self.cells.wide_rows()
+    }
+
+    /// A table's entries in order of their keys.
+    pub fn table(&self, kind: TableKind) -> impl Iterator<Item = (u64, i64)> + '_ {
+        match kind {
+            TableKind::Pairs => self.tables.pairs.iter(),
+            TableKind::Totals => self.tables.totals.iter(),
+        }
+    }
+
+    /// Rebuilds a memory from a checkpoint's parts: storage that holds the cells, and what the methods above gave.
+    pub fn restore(
+        settings: Settings,
+        storage: Box<dyn Storage>,
+        unigrams: &[i64],
+        wide: impl IntoIterator<Item = (usize, u64, Vec<i32>)>,
+        pairs: impl IntoIterator<Item = (u64, i64)>,
+        totals: impl IntoIterator<Item = (u64, i64)>,
+    ) -> Result<Self, Error> {
+        let mut memory = Self::with_storage(settings, storage)?;
+        if unigrams.len() != memory.tables.unigrams.len() {
+            return Err(Error::Storage(format!("{} unigram counts", unigrams.len())));
+        }
+        memory.tables.unigrams.copy_from_slice(unigrams);
+        memory.tables.changed.fill(true);
+        for (slot, row, values) in wide {
+            if slot >= memory.settings.slots.len() {
+                return Err(Error::Storage(format!("a wide row of slot number {slot}")));
+            }
+            memory.cells.restore_wide(slot, row, &values)?;
+        }
+        Tables::restore(&mut memory.tables.pairs, pairs)?;
+        Tables::restore(&mut memory.tables.totals, totals)?;
+        memory.tables.derive();
+        memory.cells.all_changed();
+        // Guarded storage checks its runs when they are first read; reading all of them now would undo that.
+        if !memory.cells.guarded() {
+            memory.cells.check()?;
+        }
+        Ok(memory)
+    }
+
+    /// How often the block of a slot occurred before a position of the text, given the slot's key.
+    pub(crate) fn total(&self, slot: usize, key: u64, context: &[u32]) -> i64 {
+        let found = self.tables.totals.get(total_key(key));
+        let block = &self.settings.slots[slot];
+        if !derived(block.skip, block.len) {
+            return found;
+        }
+        let [.., last] = context else { return 0 };
+        let exact = if block.len == 1 {
+            self.tables.unigrams[*last as usize]
+        } else {
+            let before = context.len().checked_sub(2).map_or(super::keys::BOUNDARY, |i| context[i]);
+            self.tables.pairs.get(pair_key(before, *last))
+        };
+        exact + found
+    }
+
+    /// How often a token followed the last token of a context, exactly.
+    pub(crate) fn followed(&self, context: &[u32], token: u32) -> i64 {
+        let last = context.last().copied().unwrap_or(super::keys::BOUNDARY);
+        self.tables.pairs.get(pair_key(last, token))
+    }
+
+    /// The part of a context that can matter: the tokens after the last end token, as far as slots reach.
+    pub(crate) fn view<'a>(&self, context: &'a [u32]) -> Result<&'a [u32], Error> {
+        let vocabulary = self.settings.vocabulary;
+        if let Some(position) = context.iter().position(|&token| token >= vocabulary) {
+            return Err(Error::Token { token: context[position], position, vocabulary });
+        }
+        let own = context.iter().rposition(|&token| token == self.settings.end);
+        Ok(&context[own.map_or(0, |end| end + 1)..])
+    }
+
+    /// For each slot, its key after the context and its total; `None` where the block lies before the start.
+    pub(crate) fn totals(&self, context: &[u32], blocks: &mut Blocks) -> Vec<Option<(u64, i64)>> {
+        let first = context.len().saturating_sub(self.settings.reach() + 1);
+        self.keys.blocks(&context[first..], blocks);
+        let slots = 0..self.settings.slots.len();
+        let keyed = slots.map(|slot| {
+            let key = self.keys.key(blocks, slot, context.len() - first)?;
+            Some((key, self.total(slot, key, context)))
+        });
+        keyed.collect()
+    }
+
+    /// What is expected before any context is read; derived from the tables when first needed.
+    pub(crate) fn prior(&self) -> &Prior {
+        self.prior.get_or_init(|| Prior::new(&self.tables.continuations))
+    }
+}

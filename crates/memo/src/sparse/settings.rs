@@ -1,0 +1,278 @@
+//! What a sparse memory is made of: its vocabulary, its seed and its slots.
+//!
+//! A *slot* is a (layer, head) pair of the paper in use: a block of `len` tokens that ends `skip` tokens before the
+//! position to predict. With h heads, head j of layer i (j = 0 the newest) is the block of hⁱ⁻¹ tokens that ends
+//! j·hⁱ⁻¹ tokens back. [`Shape`] lists the slots of any h and l; [`Settings::new`] gives each its share of the
+//! parameters. Settings are plain numbers: equal settings and equal texts give equal memories, bit for bit.
+
+use super::Error;
+use serde::{Deserialize, Serialize};
+
+/// Cells in a cache line: rows are a whole number of lines.
+pub const LINE: usize = 64;
+
+/// Cells in a run, the unit of the digest, of a thread's share and of a mapped file's checksum.
+pub const RUN: usize = 16 * 1024;
+
+/// The largest vocabulary: two tokens, or a token and the boundary symbol, fit in a pair's key.
+pub const MAX_VOCABULARY: u32 = (1 << 21) - 1;
+
+/// Parameters a memorized token that [`Size::Memory`] and the documentation assume.
+pub const PARAMETERS_PER_TOKEN: u64 = 92;
+
+/// Bytes of tables that go with those parameters, a token; measured, see docs/engine.md.
+const TABLE_BYTES_PER_TOKEN: u64 = 46;
+
+/// A (layer, head) pair and the matrix that holds its pairs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slot {
+    /// Tokens between the block and the position to predict; 0 is the newest head of its layer.
+    pub skip: u32,
+    /// Tokens in the block.
+    pub len: u32,
+    /// Rows of the matrix.
+    pub rows: u64,
+    /// Cells in a row, the paper's d of this matrix: a power of two, 64 to 1024.
+    pub width: u32,
+    /// Rows that a key selects (K).
+    pub copies: u32,
+    /// Whether the rows also depend on the next token's Hadamard block. Short contexts have many successors;
+    /// bucketed, they do not share a row unless their codes are orthogonal.
+    pub bucketed: bool,
+}
+
+impl Slot {
+    /// Cells of the matrix.
+    pub fn parameters(&self) -> u64 {
+        self.rows * u64::from(self.width)
+    }
+
+    /// Whether this is the newest head of its layer: its block ends just before the position.
+    pub fn newest(&self) -> bool {
+        self.skip == 0
+    }
+
+    /// Cells from the beginning of this slot to the beginning of the next: whole runs.
+    pub(crate) fn stride(&self) -> usize {
+        (self.parameters() as usize).next_multiple_of(RUN)
+    }
+}
+
+/// Which (layer, head) pairs are in use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Heads (h): blocks of a layer's window.
+    pub heads: u32,
+    /// Layers (l): the last one sees hˡ tokens.
+    pub layers: u32,
+    /// The older heads of this many top layers are in use; the newest heads always are.
+    pub older: u32,
+}
+
+impl Default for Shape {
+    /// Two heads, five layers, older heads in the top two layers: they make a damaged prompt recall.
+    fn default() -> Self {
+        Shape { heads: 2, layers: 5, older: 2 }
+    }
+}
+
+impl Shape {
+    /// The blocks in reading order, as (skip, len): newest heads by length, then older heads by length.
+    pub fn blocks(&self) -> Vec<(u32, u32)> {
+        let len = |layer: u32| self.heads.saturating_pow(layer);
+        let newest = (0..self.layers).map(|layer| (0, len(layer)));
+        let first = self.layers.saturating_sub(self.older);
+        let older = (first..self.layers).flat_map(|layer| {
+            (1..self.heads).map(move |j| (j.saturating_mul(len(layer)), len(layer)))
+        });
+        newest.chain(older).collect()
+    }
+}
+
+/// How large a memory should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Size {
+    /// Cells in all.
+    Parameters(u64),
+    /// Bytes of cells and tables together once the memory is filled to the recommended 92 parameters a token.
+    Memory(u64),
+}
+
+impl Size {
+    /// Cells in all.
+    pub fn parameters(self) -> u64 {
+        match self {
+            Size::Parameters(parameters) => parameters,
+            Size::Memory(bytes) => {
+                let whole = u128::from(bytes) * u128::from(PARAMETERS_PER_TOKEN);
+                (whole / u128::from(PARAMETERS_PER_TOKEN + TABLE_BYTES_PER_TOKEN)) as u64
+            }
+        }
+    }
+}
+
+/// All that a sparse memory depends on besides the text.
+///
+/// ```
+/// use memo::sparse::{Settings, Shape, Size};
+/// let settings = Settings::new(50_257, 50_256, 7, &Shape::default(), Size::Memory(256 << 20))?;
+/// let blocks: Vec<_> = settings.slots.iter().map(|slot| (slot.skip, slot.len)).collect();
+/// assert_eq!(blocks, [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (8, 8), (16, 16)]);
+/// # Ok::<(), memo::sparse::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Tokens in the vocabulary (n), the end token included.
+    pub vocabulary: u32,
+    /// The token that is written after the last token of every document.
+    pub end: u32,
+    /// The seed of all keys and codes.
+    pub seed: u64,
+    /// Heads (h): block hashes are built from h sub-blocks.
+    pub heads: u32,
+    /// The slots, in the order in which they are read.
+    pub slots: Vec<Slot>,
+}
+
+impl Settings {
+    /// Settings of the given shape and size. Parameters are shared as measured best (docs/engine.md):
+    /// 18 to the single token, 14 to pairs, 8 to each longer newest head, 18 to each older head.
+    pub fn new(
+        vocabulary: u32,
+        end: u32,
+        seed: u64,
+        shape: &Shape,
+        size: Size,
+    ) -> Result<Self, Error> {
+        let share = |&(skip, len): &(u32, u32)| match (skip, len) {
+            (0, 1) => 18,
+            (0, 2) => 14,
+            (0, _) => 8,
+            _ => 18,
+        };
+        let blocks = shape.blocks();
+        let whole: u64 = blocks.iter().map(share).sum();
+        let slots = blocks.iter().map(|block| {
+            let (skip, len) = *block;
+            let bucketed = len <= 2;
+            let width = if bucketed { 64 } else { 256 };
+            let parameters =
+                u128::from(size.parameters()) * u128::from(share(block)) / u128::from(whole.max(1));
+            let rows = (parameters as u64 / u64::from(width)).max(1);
+            Slot { skip, len, rows, width, copies: 2, bucketed }
+        });
+        let settings =
+            Settings { vocabulary, end, seed, heads: shape.heads, slots: slots.collect() };
+        settings.check()?;
+        Ok(settings)
+    }
+
+    /// Cells in all.
+    pub fn parameters(&self) -> u64 {
+        self.slots.iter().map(Slot::parameters).sum()
+    }
+
+    /// Tokens before a position that any slot can see.
+    pub fn reach(&self) -> usize {
+        self.slots.iter().map(|slot| (slot.skip + slot.len) as usize).max().unwrap_or(0)
+    }
+
+    /// Says what is wrong with settings that were put together by hand.
+    pub fn check(&self) -> Result<(), Error> {
+        let wrong = |what: String| Err(Error::Settings(what));
+        if self.vocabulary == 0 || self.vocabulary > MAX_VOCABULARY {
+            return wrong(format!("a vocabulary of {} (1 to {MAX_VOCABULARY})", self.vocabulary));
+        }
+        if self.end >= self.vocabulary {
+            return wrong(format!("end token {} is outside the vocabulary", self.end));
+        }
+        if self.heads < 2 {
+            return wrong(format!("{} heads (at least 2)", self.heads));
+        }
+        if self.slots.is_empty() || self.slots.len() > 256 {
+            return wrong(format!("{} slots (1 to 256)", self.slots.len()));
+        }
+        let mut rows = 0u64;
+        for (i, slot) in self.slots.iter().enumerate() {
+            let name = format!("slot {}:{}", slot.skip, slot.len);
+            if self.slots[..i].iter().any(|other| (other.skip, other.len) == (slot.skip, slot.len))
+            {
+                return wrong(format!("{name} is given twice"));
+            }
+            if slot.len == 0 || slot.len > 1 << 20 || slot.skip > 1 << 20 {
+                return wrong(format!("{name} (blocks have 1 to 2^20 tokens)"));
+            }
+            if !slot.width.is_power_of_two() || !(64..=1024).contains(&slot.width) {
+                return wrong(format!(
+                    "{name} has width {} (64, 128, 256, 512 or 1024)",
+                    slot.width
+                ));
+            }
+            if slot.copies == 0 || slot.copies > 8 {
+                return wrong(format!("{name} has {} copies (1 to 8)", slot.copies));
+            }
+            if slot.rows == 0 || slot.rows > 1 << 40 {
+                return wrong(format!("{name} has {} rows (1 to 2^40)", slot.rows));
+            }
+            rows += slot.stride() as u64 / u64::from(slot.width);
+        }
+        if rows > u64::from(u32::MAX) {
+            return wrong(format!("{rows} rows in all (at most 2^32 − 1)"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_heads_and_layers_make_settings() {
+        for heads in 2..6 {
+            for layers in 1..5 {
+                for older in 0..=layers {
+                    let shape = Shape { heads, layers, older };
+                    let size = Size::Parameters(1 << 20);
+                    let settings = Settings::new(1000, 999, 1, &shape, size).unwrap();
+                    assert_eq!(settings.slots.len() as u32, layers + older * (heads - 1));
+                    assert_eq!(settings.reach() as u32, {
+                        let top = heads.pow(layers - 1);
+                        if older > 0 { heads * top } else { top }
+                    });
+                    let whole = settings.parameters();
+                    assert!(whole <= 1 << 20 && whole > (1 << 20) - (1 << 14), "{whole}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_default_gives_each_slot_its_share() {
+        let settings =
+            Settings::new(50_000, 0, 1, &Shape::default(), Size::Parameters(92_000_000)).unwrap();
+        let millions: Vec<u64> =
+            settings.slots.iter().map(|slot| slot.parameters().div_ceil(1_000_000)).collect();
+        assert_eq!(millions, [18, 14, 8, 8, 8, 18, 18]);
+    }
+
+    #[test]
+    fn settings_that_make_no_sense_are_refused() {
+        let good = Settings::new(100, 99, 1, &Shape::default(), Size::Parameters(1 << 20)).unwrap();
+        let broken: [fn(&mut Settings); 8] = [
+            |s| s.vocabulary = 0,
+            |s| s.end = 100,
+            |s| s.heads = 1,
+            |s| s.slots.clear(),
+            |s| s.slots[1].len = 1,
+            |s| s.slots[0].width = 96,
+            |s| s.slots[0].rows = 0,
+            |s| s.slots[0].copies = 0,
+        ];
+        for spoil in broken {
+            let mut settings = good.clone();
+            spoil(&mut settings);
+            assert!(matches!(settings.check(), Err(Error::Settings(_))));
+        }
+    }
+}

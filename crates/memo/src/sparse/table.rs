@@ -1,0 +1,309 @@
+//! A table of counts: a 43-bit key to a signed count, compact and always in order.
+//!
+//! Keys are spread evenly (hashes, or pairs under a bijection), so the place of a key in its part is its share of
+//! the key space, and entries that collide move on to the right *in order of their keys* (ordered linear probing).
+//! The part is therefore sorted at all times: digests and checkpoints read it straight through, and merging is one
+//! pass. Five bytes an entry, a quarter to almost half of the places free. An entry whose count becomes 0
+//! disappears, so what a table says never depends on what it once held.
+
+use crate::kernels::integer::prefetch;
+use std::collections::BTreeMap;
+
+/// Bits of a key.
+pub(crate) const KEY_BITS: u32 = 43;
+
+/// Parts of a table; the part of a key is its highest 11 bits. The unit of the digest and of a thread's share.
+pub(crate) const PARTS: usize = 1 << (KEY_BITS - 32);
+
+/// In place of a count that does not fit in a byte; it is in `large` then.
+const LARGE: i8 = i8::MIN;
+
+/// One part: all keys that share their highest bits. Entry with count 0: a free place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Part {
+    keys: Vec<u32>,
+    counts: Vec<i8>,
+    len: usize,
+    /// Places that keys are spread over; there are some more at the end for those moved on.
+    spread: usize,
+    large: BTreeMap<u32, i64>,
+    changed: bool,
+}
+
+/// Places beyond the spread.
+fn tail(spread: usize) -> usize {
+    16 + spread / 16
+}
+
+impl Part {
+    #[inline(always)]
+    fn home(&self, key: u32) -> usize {
+        ((u64::from(key) * self.spread as u64) >> 32) as usize
+    }
+
+    /// Where a key is, or where it would be inserted.
+    #[inline(always)]
+    fn find(&self, key: u32) -> usize {
+        let mut i = self.home(key);
+        while i < self.counts.len() && self.counts[i] != 0 && self.keys[i] < key {
+            i += 1;
+        }
+        i
+    }
+
+    #[inline(always)]
+    fn holds(&self, i: usize, key: u32) -> bool {
+        i < self.counts.len() && self.counts[i] != 0 && self.keys[i] == key
+    }
+
+    fn count(&self, i: usize) -> i64 {
+        match self.counts[i] {
+            LARGE => self.large[&self.keys[i]],
+            count => count.into(),
+        }
+    }
+
+    pub(crate) fn get(&self, key: u32) -> i64 {
+        let i = self.find(key);
+        if self.holds(i, key) { self.count(i) } else { 0 }
+    }
+
+    /// Adds to the counts of many keys, fetching the places of those to come; tells each key's count as it was.
+    pub(crate) fn add_all(&mut self, keys: &[u32], delta: i64, mut told: impl FnMut(u32, i64)) {
+        for (i, &key) in keys.iter().enumerate() {
+            if let Some(&next) = keys.get(i + 6) {
+                let home = self.home(next);
+                prefetch(&self.counts, home);
+                prefetch(&self.keys, home);
+            }
+            told(key, self.add(key, delta));
+        }
+    }
+
+    /// Adds to a count; returns it as it was.
+    pub(crate) fn add(&mut self, key: u32, delta: i64) -> i64 {
+        if delta == 0 {
+            return self.get(key);
+        }
+        self.changed = true;
+        let i = self.find(key);
+        if self.holds(i, key) {
+            let before = self.count(i);
+            match before.wrapping_add(delta) {
+                0 => self.remove(i),
+                after => self.set(i, key, after),
+            }
+            return before;
+        }
+        if self.len + 1 > self.spread / 4 * 3 {
+            self.resize(self.spread + self.spread * 2 / 5 + 8);
+            return self.add(key, delta);
+        }
+        // Those that stand in the way move on by one place; there are few, and a loop is faster than a call.
+        let (mut at, mut moving) = (i, (key, 1));
+        while at < self.counts.len() && self.counts[at] != 0 {
+            let here = (self.keys[at], self.counts[at]);
+            (self.keys[at], self.counts[at]) = moving;
+            (moving, at) = (here, at + 1);
+        }
+        if at == self.counts.len() {
+            // No place is free to the right: put everything back and spread it wider.
+            while at > i {
+                at -= 1;
+                let here = (self.keys[at], self.counts[at]);
+                (self.keys[at], self.counts[at]) = moving;
+                moving = here;
+            }
+            self.resize(self.spread + self.spread / 8 + 8);
+            return self.add(key, delta);
+        }
+        (self.keys[at], self.counts[at]) = moving;
+        self.len += 1;
+        if delta != 1 {
+            self.set(i, key, delta);
+        }
+        0
+    }
+
+    fn set(&mut self, i: usize, key: u32, count: i64) {
+        let small = i8::try_from(count).ok().filter(|&count| count != LARGE);
+        if self.counts[i] == LARGE && small.is_some() {
+            self.large.remove(&key);
+        }
+        self.counts[i] = small.unwrap_or_else(|| {
+            self.large.insert(key, count);
+            LARGE
+        });
+    }
+
+    fn remove(&mut self, i: usize) {
+        self.set(i, self.keys[i], 1);
+        let mut end = i + 1;
+        while end < self.counts.len() && self.counts[end] != 0 && self.home(self.keys[end]) < end {
+            end += 1;
+        }
+        self.keys.copy_within(i + 1..end, i);
+        self.counts.copy_within(i + 1..end, i);
+        self.counts[end - 1] = 0;
+        self.len -= 1;
+        if self.len < self.spread / 4 {
+            self.resize(self.len + self.len / 2 + 8);
+        }
+    }
+
+    /// Spreads the entries over another number of places.
+    fn resize(&mut self, mut spread: usize) {
+        loop {
+            let mut next = Part {
+                keys: vec![0; spread + tail(spread)],
+                counts: vec![0; spread + tail(spread)],
+                spread,
+                ..Part::default()
+            };
+            let mut free = 0;
+            for (&key, &count) in self.keys.iter().zip(&self.counts).filter(|entry| *entry.1 != 0) {
+                free = free.max(next.home(key));
+                if free < next.counts.len() {
+                    (next.keys[free], next.counts[free]) = (key, count);
+                }
+                free += 1;
+            }
+            if free <= next.counts.len() {
+                (next.len, next.large, next.changed) =
+                    (self.len, std::mem::take(&mut self.large), self.changed);
+                *self = next;
+                return;
+            }
+            spread += spread / 8 + 8;
+        }
+    }
+
+    /// Entries by key.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, i64)> + '_ {
+        let places = (0..self.counts.len()).filter(|&i| self.counts[i] != 0);
+        places.map(|i| (self.keys[i], self.count(i)))
+    }
+
+    fn held(&self) -> usize {
+        let large = self.large.len() * 32;
+        size_of::<Part>() + self.keys.capacity() * 4 + self.counts.capacity() + large
+    }
+}
+
+/// A map from keys to counts.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    parts: Vec<Part>,
+}
+
+impl Default for Table {
+    fn default() -> Self {
+        Table { parts: vec![Part::default(); PARTS] }
+    }
+}
+
+/// The part of a key, and the key in there.
+#[inline(always)]
+pub(crate) fn split(key: u64) -> (usize, u32) {
+    ((key >> 32) as usize % PARTS, key as u32)
+}
+
+impl Table {
+    pub(crate) fn get(&self, key: u64) -> i64 {
+        let (part, key) = split(key);
+        self.parts[part].get(key)
+    }
+
+    #[cfg(test)]
+    fn add(&mut self, key: u64, delta: i64) -> i64 {
+        let (part, key) = split(key);
+        self.parts[part].add(key, delta)
+    }
+
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    pub(crate) fn parts_mut(&mut self) -> &mut [Part] {
+        &mut self.parts
+    }
+
+    /// All entries by key.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, i64)> + '_ {
+        self.parts.iter().enumerate().flat_map(|(p, part)| {
+            part.iter().map(move |(key, count)| ((p as u64) << 32 | u64::from(key), count))
+        })
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.len).sum()
+    }
+
+    /// Bytes held.
+    pub(crate) fn held(&self) -> usize {
+        self.parts.iter().map(Part::held).sum()
+    }
+
+    /// The parts that changed since this was last asked.
+    pub(crate) fn take_changed(&mut self) -> Vec<usize> {
+        let changed = (0..PARTS).filter(|&p| self.parts[p].changed).collect();
+        self.parts.iter_mut().for_each(|part| part.changed = false);
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Stream};
+
+    /// Against the standard map, under growth, removal and counts of any size.
+    #[test]
+    fn counts_as_a_map_does() {
+        for (round, range) in [(0, 50), (1, 5_000), (2, 1 << 43)] {
+            let mut reader = Stream::new(8, Purpose::Sampling, round).reader();
+            let (mut table, mut map) = (Table::default(), BTreeMap::<u64, i64>::new());
+            for step in 0..60_000u64 {
+                // Keys crowd into a few parts; later steps mostly undo.
+                let key = match map.iter().nth(reader.below(40) as usize) {
+                    Some((&key, _)) if step > 40_000 || reader.below(8) == 0 => key,
+                    _ => {
+                        (reader.below(range).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 21) % (1 << 34)
+                    }
+                };
+                let delta = match reader.below(10) {
+                    0 => 1000,
+                    1 => -300,
+                    2..=4 => -map.get(&key).copied().unwrap_or(1),
+                    _ => 1,
+                };
+                let before = map.get(&key).copied().unwrap_or(0);
+                assert_eq!(table.add(key, delta), before);
+                match before + delta {
+                    0 => map.remove(&key),
+                    after => map.insert(key, after),
+                };
+                assert_eq!(table.get(key), before + delta);
+            }
+            assert!(table.iter().eq(map.iter().map(|(&key, &count)| (key, count))));
+            assert_eq!(table.len(), map.len());
+            let keys: Vec<u64> = map.keys().copied().collect();
+            for key in keys {
+                table.add(key, -map[&key]);
+            }
+            assert_eq!((table.len(), table.iter().next()), (0, None));
+        }
+    }
+
+    #[test]
+    fn a_table_is_compact() {
+        let mut table = Table::default();
+        let mut reader = Stream::new(9, Purpose::Sampling, 0).reader();
+        for _ in 0..1_000_000 {
+            table.add(reader.word() >> 21, 1);
+        }
+        let bytes = table.held() as f64 / table.len() as f64;
+        assert!(bytes < 10.0, "{bytes} bytes an entry");
+    }
+}

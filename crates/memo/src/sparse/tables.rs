@@ -1,0 +1,228 @@
+//! The side tables: exact counts that tell how often a context occurred, all of them plain sums over positions.
+//!
+//! - *Unigrams*: how often each token was a next token. As every document ends with the end token, this is also how
+//!   often a token was a context of length 1.
+//! - *Pairs* (v, w): how often w followed v. This is also how often (v, w) was a context of length 2; and the number of
+//!   different v before w, the continuation count, is derived from it and never added.
+//! - *Totals* of all other contexts, by a 43-bit fingerprint of their key. When only part of a document is written,
+//!   the two equalities above break at the part's edges; the differences are kept here too, under those slots' keys.
+
+use super::keys::BOUNDARY;
+use super::table::{KEY_BITS, Table};
+use super::{Error, MAX_VOCABULARY};
+use rayon::prelude::*;
+
+const MASK: u64 = (1 << KEY_BITS) - 1;
+const TOKEN_BITS: u32 = 21;
+
+/// Bijections of 43-bit numbers: odd multiplications and shifts, undone by the inverse odd numbers.
+const SPREAD: [(u64, u64); 2] = [
+    (0x9E37_79B9_7F4A_7C15, inverse(0x9E37_79B9_7F4A_7C15)),
+    (0xD1B5_4A32_D192_ED03, inverse(0xD1B5_4A32_D192_ED03)),
+];
+
+/// The inverse of an odd number modulo 2⁶⁴, by Newton's iteration.
+const fn inverse(odd: u64) -> u64 {
+    let mut x = odd;
+    let mut step = 0;
+    while step < 6 {
+        x = x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x)));
+        step += 1;
+    }
+    x
+}
+
+/// The key of a pair: both tokens, evenly spread.
+#[inline(always)]
+pub(crate) fn pair_key(v: u32, w: u32) -> u64 {
+    let v = if v == BOUNDARY { MAX_VOCABULARY } else { v };
+    let mut x = u64::from(v) << TOKEN_BITS | u64::from(w);
+    for (odd, _) in SPREAD {
+        x = x.wrapping_mul(odd) & MASK;
+        x ^= x >> 22;
+    }
+    x
+}
+
+/// The second token of a pair's key.
+fn second(key: u64) -> u32 {
+    let mut x = key;
+    for (_, inverse) in SPREAD.into_iter().rev() {
+        // 22 bits is more than half of 43: one step undoes the shift.
+        x ^= x >> 22;
+        x = x.wrapping_mul(inverse) & MASK;
+    }
+    x as u32 & ((1 << TOKEN_BITS) - 1)
+}
+
+/// The key of a context's total.
+#[inline(always)]
+pub(crate) fn total_key(key: u64) -> u64 {
+    key >> (64 - KEY_BITS)
+}
+
+/// Counts beside the cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Tables {
+    pub(crate) unigrams: Vec<i64>,
+    pub(crate) pairs: Table,
+    pub(crate) totals: Table,
+    /// Derived: the number of different tokens (or the boundary) that each token has followed.
+    pub(crate) continuations: Vec<i64>,
+    /// Runs of unigrams that changed since their digest was taken.
+    pub(crate) changed: Vec<bool>,
+}
+
+/// Unigrams in one leaf of the digest.
+pub(crate) const UNIGRAM_RUN: usize = 1024;
+
+impl Tables {
+    pub(crate) fn new(vocabulary: u32) -> Self {
+        let n = vocabulary as usize;
+        Tables {
+            unigrams: vec![0; n],
+            pairs: Table::default(),
+            totals: Table::default(),
+            continuations: vec![0; n],
+            changed: vec![false; n.div_ceil(UNIGRAM_RUN)],
+        }
+    }
+
+    pub(crate) fn add_unigram(&mut self, token: u32, weight: i64) {
+        self.unigrams[token as usize] += weight;
+        self.changed[token as usize / UNIGRAM_RUN] = true;
+    }
+
+    /// Adds `weight` to each pair. `keys` holds lists sorted by part, each with the beginnings of its parts.
+    pub(crate) fn add_pairs(&mut self, keys: &[&Sorted], weight: i64) {
+        let moved: Vec<(u32, i64)> = self
+            .pairs
+            .parts_mut()
+            .par_iter_mut()
+            .enumerate()
+            .with_min_len(64)
+            .flat_map_iter(|(p, part)| {
+                let mut moved = Vec::new();
+                for sorted in keys {
+                    part.add_all(sorted.part(p), weight, |key, before| {
+                        let step = i64::from(before + weight > 0) - i64::from(before > 0);
+                        if step != 0 {
+                            moved.push((second((p as u64) << 32 | u64::from(key)), step));
+                        }
+                    });
+                }
+                moved
+            })
+            .collect();
+        for (token, step) in moved {
+            // A damaged table could name a token that does not exist.
+            if let Some(count) = self.continuations.get_mut(token as usize) {
+                *count += step;
+            }
+        }
+    }
+
+    /// Adds `weight` to the total of each context.
+    pub(crate) fn add_totals(&mut self, keys: &[&Sorted], weight: i64) {
+        let parts = self.totals.parts_mut().par_iter_mut().enumerate().with_min_len(64);
+        parts.for_each(|(p, part)| {
+            for sorted in keys {
+                part.add_all(sorted.part(p), weight, |_, _| ());
+            }
+        });
+    }
+
+    /// Adds all counts of another.
+    pub(crate) fn merge(&mut self, other: &Tables) {
+        for (token, &count) in other.unigrams.iter().enumerate() {
+            if count != 0 {
+                self.add_unigram(token as u32, count);
+            }
+        }
+        for (mine, theirs) in [(&mut self.pairs, &other.pairs), (&mut self.totals, &other.totals)] {
+            mine.parts_mut().par_iter_mut().zip(theirs.parts()).for_each(|(mine, theirs)| {
+                for (key, count) in theirs.iter() {
+                    mine.add(key, count);
+                }
+            });
+        }
+        self.derive();
+    }
+
+    /// Counts continuations anew.
+    pub(crate) fn derive(&mut self) {
+        self.continuations.fill(0);
+        for (key, count) in self.pairs.iter() {
+            if let Some(token) = self.continuations.get_mut(second(key) as usize) {
+                *token += i64::from(count > 0);
+            }
+        }
+    }
+
+    /// Puts back the entries of a checkpoint, given in order of their keys.
+    pub(crate) fn restore(
+        table: &mut Table,
+        entries: impl IntoIterator<Item = (u64, i64)>,
+    ) -> Result<(), Error> {
+        let mut last = None;
+        for (key, count) in entries {
+            if last >= Some(key) || key > MASK || count == 0 {
+                return Err(Error::Storage("a table's entries are out of order".into()));
+            }
+            last = Some(key);
+            table.parts_mut()[(key >> 32) as usize].add(key as u32, count);
+        }
+        Ok(())
+    }
+}
+
+/// Keys sorted by part.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sorted {
+    keys: Vec<u32>,
+    starts: Vec<u32>,
+}
+
+impl Sorted {
+    /// Sorts keys by part, keeping their order otherwise.
+    pub(crate) fn sort(&mut self, keys: &[u64]) {
+        self.starts.clear();
+        self.starts.resize(super::table::PARTS + 1, 0);
+        for &key in keys {
+            self.starts[(key >> 32) as usize + 1] += 1;
+        }
+        for p in 1..self.starts.len() {
+            self.starts[p] += self.starts[p - 1];
+        }
+        let mut next = self.starts.clone();
+        self.keys.resize(keys.len(), 0);
+        for &key in keys {
+            let place = &mut next[(key >> 32) as usize];
+            self.keys[*place as usize] = key as u32;
+            *place += 1;
+        }
+    }
+
+    fn part(&self, p: usize) -> &[u32] {
+        &self.keys[self.starts[p] as usize..self.starts[p + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_can_be_read_back_from_its_key() {
+        let mut reader =
+            crate::random::Stream::new(1, crate::random::Purpose::Sampling, 0).reader();
+        let mut seen = std::collections::HashSet::new();
+        for i in 0..20_000u32 {
+            let v = if i % 50 == 0 { BOUNDARY } else { i };
+            let w = reader.below(u64::from(MAX_VOCABULARY)) as u32;
+            let key = pair_key(v, w);
+            assert!(key <= MASK && seen.insert(key));
+            assert_eq!(second(key), w);
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Writing: from positions of documents to rows and tables.
+//!
+//! A batch of positions is planned first: every slot's key, the rows it selects, the table entries it counts in. Plans are
+//! sorted by the share of rows that they touch; then each share is given to one thread, which alone writes there.
+//! Integer sums commute, so neither the number of threads nor the order can be seen in the result. All that is ever
+//! done is adding a signed weight at a position; forgetting is the same with the opposite sign.
+
+use super::cells::{Cells, Region};
+use super::codes::Codes;
+use super::keys::{BOUNDARY, Blocks, Keys, row};
+use super::tables::{Sorted, Tables, pair_key, total_key};
+use super::{Error, Settings};
+use crate::kernels::integer::Write;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Some positions of one document, to be added with a weight.
+///
+/// Position p predicts token p from those before it; the position after the last token predicts the end token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage<'a> {
+    /// The whole document, without the end token.
+    pub document: &'a [u32],
+    /// The positions to write, within `0..document.len() + 1`.
+    pub positions: Range<usize>,
+    /// How often: 1 memorizes, −1 forgets, more emphasises.
+    pub weight: i32,
+}
+
+impl<'a> Passage<'a> {
+    /// A whole document, its end included.
+    pub fn whole(document: &'a [u32], weight: i32) -> Self {
+        Passage { document, positions: 0..document.len() + 1, weight }
+    }
+
+    /// Refuses tokens and positions that do not exist.
+    pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
+        let vocabulary = settings.vocabulary;
+        if let Some(position) =
+            self.document.iter().position(|&t| t >= vocabulary || t == settings.end)
+        {
+            let token = self.document[position];
+            return Err(if token < vocabulary {
+                Error::End { token, position }
+            } else {
+                Error::Token { token, position, vocabulary }
+            });
+        }
+        let (Range { start, end }, positions) = (self.positions.clone(), self.document.len() + 1);
+        if start > end || end > positions {
+            return Err(Error::Range { start, end, positions });
+        }
+        Ok(())
+    }
+}
+
+/// A run of positions small enough to plan at once.
+struct Piece<'a> {
+    document: &'a [u32],
+    positions: Range<usize>,
+}
+
+/// What a batch of positions writes. Kept from batch to batch for its memory.
+#[derive(Default)]
+struct Plan {
+    /// Row writes sorted by share, and where each share begins.
+    writes: Vec<Write>,
+    starts: Vec<u32>,
+    pairs: Sorted,
+    totals: Sorted,
+    /// Counted down instead of up: see [`Writer::edges`].
+    discounts: Sorted,
+    unigrams: Vec<u32>,
+    blocks: Vec<Blocks>,
+    of_slot: Vec<Write>,
+    keys: [Vec<u64>; 3],
+}
+
+/// What writing needs to know and change.
+pub(crate) struct Writer<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) keys: &'a Keys,
+    pub(crate) codes: &'a [Arc<Codes>],
+    pub(crate) cells: &'a mut Cells,
+    pub(crate) tables: &'a mut Tables,
+}
+
+/// Below this many positions a batch is planned and written by the calling thread alone.
+const ALONE: usize = 256;
+
+impl Writer<'_> {
+    /// Writes passages that have been checked.
+    pub(crate) fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
+        // Plans take about 300 bytes a position: at most a fourteenth of the cells they are for.
+        let batch = (Cells::len(self.settings) / 4096).clamp(2048, 1 << 16);
+        let mut pieces: Vec<Piece<'_>> = Vec::new();
+        let mut plans: Vec<Plan> = Vec::new();
+        let (mut held, mut weight) = (0, 0);
+        for passage in passages.iter().filter(|p| p.weight != 0 && !p.positions.is_empty()) {
+            if passage.weight != weight {
+                self.batch(&mut pieces, &mut plans, &mut held, weight)?;
+                weight = passage.weight;
+            }
+            let Range { mut start, end } = passage.positions;
+            while start < end {
+                let stop = end.min(start + batch - held);
+                pieces.push(Piece { document: passage.document, positions: start..stop });
+                held += stop - start;
+                start = stop;
+                if held == batch {
+                    self.batch(&mut pieces, &mut plans, &mut held, weight)?;
+                }
+            }
+        }
+        self.batch(&mut pieces, &mut plans, &mut held, weight)
+    }
+
+    fn batch(
+        &mut self,
+        pieces: &mut Vec<Piece<'_>>,
+        plans: &mut Vec<Plan>,
+        held: &mut usize,
+        weight: i32,
+    ) -> Result<(), Error> {
+        let alone = *held <= ALONE;
+        let threads = if alone { 1 } else { rayon::current_num_threads() };
+        let parts = divide(pieces, held.div_ceil(threads).max(1));
+        plans.resize_with(plans.len().max(parts.len()), Plan::default);
+        let plans = &mut plans[..parts.len()];
+        if alone {
+            parts.iter().zip(&mut *plans).for_each(|(part, plan)| self.plan(part, plan));
+        } else {
+            let both = parts.par_iter().zip(plans.par_iter_mut());
+            both.for_each(|(part, plan)| self.plan(part, plan));
+        }
+        let plans = &*plans;
+        pieces.clear();
+        *held = 0;
+        self.verify(plans)?;
+        let codes = self.codes;
+        let write = |(index, mut share): (usize, super::cells::Share<'_>)| {
+            for plan in plans {
+                let range = plan.starts[index] as usize..plan.starts[index + 1] as usize;
+                share.write(&codes[share.slot], &plan.writes[range], weight);
+            }
+        };
+        let shares = self.cells.shares_mut().into_iter().enumerate();
+        if alone {
+            shares.for_each(write);
+        } else {
+            shares.collect::<Vec<_>>().into_par_iter().for_each(write);
+        }
+        let weight = i64::from(weight);
+        let lists = |pick: fn(&Plan) -> &Sorted| plans.iter().map(pick).collect::<Vec<_>>();
+        self.tables.add_pairs(&lists(|plan| &plan.pairs), weight);
+        self.tables.add_totals(&lists(|plan| &plan.totals), weight);
+        self.tables.add_totals(&lists(|plan| &plan.discounts), -weight);
+        for &token in plans.iter().flat_map(|plan| &plan.unigrams) {
+            self.tables.add_unigram(token, weight);
+        }
+        Ok(())
+    }
+
+    /// Lets guarded storage check what is about to change, before anything does.
+    fn verify(&self, plans: &[Plan]) -> Result<(), Error> {
+        if !self.cells.guarded() {
+            return Ok(());
+        }
+        for plan in plans {
+            for share in 0..self.cells.shares() {
+                let (slot, first) = self.cells.share(share);
+                for write in
+                    &plan.writes[plan.starts[share] as usize..plan.starts[share + 1] as usize]
+                {
+                    self.cells.verify(slot, first + u64::from(write.row))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Works out what some pieces write.
+    fn plan(&self, pieces: &[Piece<'_>], plan: &mut Plan) {
+        let Plan { writes, starts, unigrams, blocks, of_slot, keys, .. } = plan;
+        let [pairs, totals, discounts] = keys;
+        writes.clear();
+        starts.clear();
+        starts.push(0);
+        unigrams.clear();
+        pairs.clear();
+        totals.clear();
+        discounts.clear();
+        let reach = self.settings.reach();
+        let token =
+            |document: &[u32], p: usize| document.get(p).copied().unwrap_or(self.settings.end);
+        // Keys see `reach` tokens back; hashing those again is cheaper than keeping the hashes of all documents.
+        let first = |positions: &Range<usize>| positions.start.saturating_sub(reach);
+        blocks.resize_with(blocks.len().max(pieces.len()), Blocks::default);
+        for (Piece { document, positions }, blocks) in pieces.iter().zip(&mut *blocks) {
+            for p in positions.clone() {
+                let before = p.checked_sub(1).map_or(BOUNDARY, |p| token(document, p));
+                unigrams.push(token(document, p));
+                pairs.push(pair_key(before, token(document, p)));
+            }
+            let seen = first(positions)..positions.end.min(document.len());
+            self.keys.blocks(&document[seen], blocks);
+        }
+        for (s, slot) in self.settings.slots.iter().enumerate() {
+            let region = self.cells.region(s);
+            let words = self.codes[s].words();
+            let counted = !derived(slot.skip, slot.len);
+            of_slot.clear();
+            for (Piece { document, positions }, blocks) in pieces.iter().zip(&*blocks) {
+                let first = first(positions);
+                for p in positions.clone() {
+                    let Some(key) = self.keys.key(blocks, s, p - first) else { continue };
+                    let token = token(document, p);
+                    let bucket = if slot.bucketed { words.place(token).0 as u64 } else { 0 };
+                    for copy in 0..u64::from(slot.copies) {
+                        let (row, address) = row(key, bucket, copy, region.rows);
+                        of_slot.push(Write { address, row: row as u32, token });
+                    }
+                    if counted {
+                        totals.push(total_key(key));
+                    }
+                }
+                if !counted {
+                    self.edges(s, document, positions, first, blocks, (totals, discounts));
+                }
+            }
+            by_share(of_slot, region, writes, starts);
+        }
+        plan.pairs.sort(pairs);
+        plan.totals.sort(totals);
+        plan.discounts.sort(discounts);
+    }
+
+    /// A slot of one or two tokens takes its total from unigrams or pairs, which count every position that was
+    /// written as a context of the next. At the edges of a piece that is one too few and one too many; two pieces
+    /// that meet cancel.
+    fn edges(
+        &self,
+        slot: usize,
+        document: &[u32],
+        positions: &Range<usize>,
+        first: usize,
+        blocks: &Blocks,
+        (totals, discounts): (&mut Vec<u64>, &mut Vec<u64>),
+    ) {
+        let key = |p: usize| self.keys.key(blocks, slot, p - first).map(total_key);
+        totals.extend(key(positions.start));
+        if positions.end <= document.len() {
+            discounts.extend(key(positions.end));
+        }
+    }
+}
+
+/// Whether a slot's totals are read from unigrams or pairs.
+pub(crate) fn derived(skip: u32, len: u32) -> bool {
+    skip == 0 && len <= 2
+}
+
+/// Divides pieces into lists of about `size` positions.
+fn divide<'a>(pieces: &[Piece<'a>], size: usize) -> Vec<Vec<Piece<'a>>> {
+    let mut parts: Vec<Vec<Piece<'a>>> = Vec::new();
+    let mut room = 0;
+    for piece in pieces {
+        let Range { mut start, end } = piece.positions;
+        while start < end {
+            if room == 0 {
+                parts.push(Vec::new());
+                room = size;
+            }
+            let stop = end.min(start + room);
+            if let Some(part) = parts.last_mut() {
+                part.push(Piece { document: piece.document, positions: start..stop });
+            }
+            room -= stop - start;
+            start = stop;
+        }
+    }
+    parts
+}
+
+/// Appends a slot's writes sorted by share, their rows counted from its beginning, and where each share ends.
+fn by_share(slot: &[Write], region: &Region, writes: &mut Vec<Write>, starts: &mut Vec<u32>) {
+    let first = starts.len() - 1;
+    starts.resize(starts.len() + region.shares(), 0);
+    for write in slot {
+        starts[first + 1 + region.place(write.row).0] += 1;
+    }
+    for share in first..starts.len() - 1 {
+        starts[share + 1] += starts[share];
+    }
+    let mut next = starts[first..].to_vec();
+    writes.resize(writes.len() + slot.len(), Write::default());
+    for write in slot {
+        let (share, row) = region.place(write.row);
+        writes[next[share] as usize] = Write { row, ..*write };
+        next[share] += 1;
+    }
+}
