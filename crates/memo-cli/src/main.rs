@@ -2,10 +2,13 @@
 
 mod args;
 mod demo;
+mod lab;
 mod output;
+mod progress;
 
-use args::{Args, Command};
+use args::{Args, Command, LabCommand};
 use clap::Parser;
+use progress::Progress;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -13,6 +16,9 @@ fn main() -> ExitCode {
     args.color.write_global();
     let result = match &args.command {
         Command::Demo(options) => demo::run(options),
+        Command::Lab(LabCommand::Realtext(options)) => {
+            lab::realtext(options, &Progress::new(!args.quiet && !args.json))
+        }
     };
     match result.and_then(|report| output::print(report.as_ref(), args.json)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -65,6 +65,96 @@ fn the_demo_as_json_has_the_paper_s_weights() {
     assert!(kept.abs() < deviation);
 }
 
+/// A text of our own with some repetition, long enough to be halved.
+fn story() -> String {
+    let line = |day: usize| {
+        let bird = ["owl", "heron", "wren", "swift", "crane"][day % 5];
+        let place = ["harbour", "mill", "orchard", "bridge"][day % 4];
+        format!("On day {day} the {bird} left the {place} and counted {} boats .", day * 7 % 31)
+    };
+    (1..=60).map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn realtext(extra: &[&str]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, held_out) = (folder.path().join("story.txt"), folder.path().join("other.txt"));
+    std::fs::write(&text, story()).unwrap();
+    std::fs::write(&held_out, "On day 61 the owl left the bridge and counted 3 zeppelins .\n")
+        .unwrap();
+    let (text, held_out) = (text.to_str().unwrap(), held_out.to_str().unwrap());
+    let args =
+        [&["lab", "realtext", "--text", text, "--held-out", held_out, "--json"], extra].concat();
+    serde_json::from_slice(&memo(&args).success().get_output().stdout).unwrap()
+}
+
+#[test]
+fn the_lab_recalls_a_text_and_forgets_half_of_it_exactly() {
+    for tokenizer in ["gpt2", "words", "bytes"] {
+        let report =
+            realtext(&["--tokenizer", tokenizer, "--sample", "0", "--params-per-token", "200"]);
+        let number =
+            |key: &str| report[key].as_f64().unwrap_or_else(|| panic!("{key} of {report}"));
+        // Sixteen bytes back do not always tell one day from another.
+        let least = if tokenizer == "bytes" { 0.7 } else { 1.0 };
+        assert!(number("recall") >= least, "{tokenizer}: {report}");
+        assert!(number("recall_damaged_prompt") > 0.9 * least);
+        assert!(number("held_out_perplexity") > 1.0 && number("held_out_perplexity_known") > 1.0);
+        assert_eq!(report["forget_exact"], true);
+        let halves = |key: &str, k: usize| report[key][k].as_f64().unwrap();
+        assert!(halves("recall_kept_half", 1) >= least);
+        assert!(halves("recall_forgotten_half", 1) < halves("recall_forgotten_half", 0) - 0.1);
+        for key in [
+            "tokens",
+            "parameters",
+            "parameters_per_token",
+            "bytes_per_token",
+            "memorize_tokens_per_second",
+            "retrieve_tokens_per_second",
+        ] {
+            assert!(number(key) > 0.0, "{key}");
+        }
+        // Only the words tokenizer has words that it does not know.
+        let same = report["held_out_perplexity"] == report["held_out_perplexity_known"];
+        assert_eq!(same, tokenizer != "words");
+    }
+    let dense = realtext(&["--engine", "dense", "--tokenizer", "words"]);
+    assert_eq!((&dense["engine"], &dense["held_out_perplexity"]), (&"dense".into(), &Value::Null));
+}
+
+#[test]
+fn the_lab_refuses_what_it_cannot_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    for (path, message) in [
+        (folder.path().join("missing.txt").to_str().unwrap().to_owned(), "missing.txt"),
+        (file("empty.txt", b""), "nothing to read"),
+        (file("binary.bin", b"\x00\x01\x02"), "binary.bin"),
+        (file("latin.txt", b"caf\xe9 au lait"), "latin.txt"),
+    ] {
+        let output = memo(&["lab", "realtext", "--text", &path]).code(1);
+        let stderr = text(&output.get_output().stderr);
+        assert!(
+            stderr.contains(message) && output.get_output().stdout.is_empty(),
+            "{path}: {stderr}"
+        );
+    }
+    let story = file("story.txt", story().as_bytes());
+    for wrong in [
+        ["--params", "0"],
+        ["--params-per-token", "-1"],
+        ["--tokenizer", "klingon"],
+        ["--engine", "steam"],
+        ["--sample", "-3"],
+    ] {
+        memo(&[&["lab", "realtext", "--text", &story], &wrong[..]].concat()).code(2);
+    }
+    memo(&["lab", "realtext", "--text", &story, "--params", "99999999999999"]).code(1);
+}
+
 #[test]
 fn wrong_usage_says_what_and_exits_with_2() {
     for (name, args) in [

@@ -1,3 +1,7 @@
-//! Experiments on `MeMo`, as functions: tokens in, a report out. Reading files, printing and drawing is for others.
+//! Experiments on MeMo: the paper's and ours. Functions that take tokens and give reports; the command line reads,
+//! prints and draws.
 
+mod error;
 pub mod realtext;
+
+pub use error::Error;

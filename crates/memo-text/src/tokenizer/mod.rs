@@ -215,6 +215,12 @@ impl Tokenizer {
         }
     }
 
+    /// The id that stands for every word outside the vocabulary, if the tokenizer has a vocabulary of
+    /// words; the others can write anything.
+    pub fn unknown(&self) -> Option<u32> {
+        matches!(self.kind, Kind::Words(_)).then_some(words::UNKNOWN)
+    }
+
     /// What to call the end of a document when showing it to people or naming it to clients.
     /// Encoding this text does *not* give [`eos`](Self::eos).
     pub fn eos_text(&self) -> &str {

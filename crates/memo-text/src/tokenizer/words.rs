@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A word that the vocabulary lacks.
-const UNKNOWN: u32 = 0;
+pub(super) const UNKNOWN: u32 = 0;
 /// A line feed.
 const LINE_END: u32 = 1;
 /// The end of a document. Not 0: some clients take a special id of 0 for "there is none".

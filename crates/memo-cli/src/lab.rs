@@ -1,0 +1,176 @@
+//! `memo lab …`: experiments, with text read and tokenized and results printed.
+
+use crate::args::{Engine, ReadOutKind, RealtextOptions};
+use crate::output::{FAINT, GOOD, Report, styled};
+use crate::progress::Progress;
+use anyhow::{Context, bail};
+use memo::readout::{Backoff, ReadOut, Sum};
+use memo::sparse::{Shape, Size};
+use memo_lab::realtext;
+use memo_text::{Content, Encoding, Item, ReadOptions, Reader, Tokenizer, TokenizerSpec};
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+use std::path::Path;
+
+/// What `memo lab realtext` prints.
+#[derive(Serialize)]
+struct Realtext {
+    text: String,
+    tokenizer: &'static str,
+    vocabulary: usize,
+    engine: &'static str,
+    documents: usize,
+    #[serde(flatten)]
+    report: realtext::Report,
+}
+
+pub(crate) fn realtext(
+    options: &RealtextOptions,
+    progress: &Progress,
+) -> anyhow::Result<Box<dyn Report>> {
+    progress.step("reading");
+    let raw = options.tokenizer == TokenizerSpec::Bytes;
+    let memorized = read(&options.text, raw)?;
+    let held_out = options.held_out.as_deref().map(|path| read(path, raw)).transpose()?;
+    progress.step("tokenizing");
+    let tokenizer = match &options.tokenizer {
+        TokenizerSpec::Words => Tokenizer::words(memorized.iter().filter_map(Content::as_text))?,
+        spec => Tokenizer::from_spec(spec)?,
+    };
+    let encode = |texts: &[Content]| -> anyhow::Result<Vec<Vec<u32>>> {
+        texts.iter().map(|text| Ok(tokenizer.encode_bytes(text.as_bytes())?)).collect()
+    };
+    let memorized = encode(&memorized)?;
+    let held_out = encode(&held_out.unwrap_or_default())?;
+
+    let tokens: usize = memorized.iter().map(|document| document.len() + 1).sum();
+    let parameters = options.params.unwrap_or((options.params_per_token * tokens as f64) as u64);
+    let experiment = realtext::Experiment {
+        memorized: &memorized,
+        held_out: &held_out,
+        vocabulary: u32::try_from(tokenizer.vocab_size()).context("the vocabulary is too large")?,
+        end: tokenizer.eos(),
+        unknown: tokenizer.unknown(),
+        size: Size::Parameters(parameters),
+        shape: Shape::default(),
+        seed: options.seed,
+        sample: options.sample,
+    };
+    let step = |what: &str| progress.step(what);
+    let report = match options.engine {
+        Engine::Sparse => {
+            let readout: Box<dyn ReadOut> = match options.readout {
+                ReadOutKind::Backoff => Box::new(Backoff::default()),
+                ReadOutKind::Sum => Box::new(Sum),
+            };
+            realtext::run(&experiment, readout.as_ref(), &step)?
+        }
+        Engine::Dense => realtext::run_dense(&experiment, parameters, &step)?,
+    };
+    Ok(Box::new(Realtext {
+        text: options.text.display().to_string(),
+        tokenizer: tokenizer.name(),
+        vocabulary: tokenizer.vocab_size(),
+        engine: match options.engine {
+            Engine::Sparse => "sparse",
+            Engine::Dense => "dense",
+        },
+        documents: memorized.len(),
+        report,
+    }))
+}
+
+/// The documents of a file, a folder or standard input; none is an error.
+fn read(path: &Path, raw: bool) -> anyhow::Result<Vec<Content>> {
+    let encoding = if raw { Encoding::Raw } else { Encoding::Utf8 };
+    let mut documents = Vec::new();
+    for item in Reader::open(path, ReadOptions { encoding, ..ReadOptions::default() })? {
+        match item? {
+            Item::Document(document) => documents.push(document.content),
+            Item::Skipped(skipped) => anstream::eprintln!("skipped {skipped}"),
+        }
+    }
+    if documents.is_empty() {
+        bail!("{}: nothing to read; give a text that is not empty", path.display());
+    }
+    Ok(documents)
+}
+
+impl Display for Realtext {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let r = &self.report;
+        let faint = |text: String| styled(FAINT, text);
+        let share = |x: f64| styled(GOOD, format!("{:.2} %", 100.0 * x));
+        let documents = if self.documents == 1 { "document" } else { "documents" };
+        writeln!(
+            f,
+            "  text        {}  {}",
+            self.text,
+            faint(format!(
+                "{} {documents}, {} tokens, {} (n = {})",
+                self.documents,
+                thousands(r.tokens as u64),
+                self.tokenizer,
+                thousands(self.vocabulary as u64)
+            ))
+        )?;
+        writeln!(
+            f,
+            "  memory      {} cells, {:.1} a token  {}",
+            thousands(r.parameters),
+            r.parameters_per_token,
+            faint(format!(
+                "{} engine; {:.0} bytes a token: cells {:.0}, tables {:.0}",
+                self.engine, r.bytes_per_token, r.cell_bytes_per_token, r.table_bytes_per_token
+            ))
+        )?;
+        writeln!(
+            f,
+            "  recall      {}  {}",
+            share(r.recall),
+            faint(format!("of {} positions", thousands(r.recall_positions as u64)))
+        )?;
+        writeln!(
+            f,
+            "    damaged   {}  {}",
+            share(r.recall_damaged_prompt),
+            faint("one of the last eight prompt tokens replaced".to_owned())
+        )?;
+        if let Some(perplexity) = r.held_out_perplexity {
+            let known = match r.held_out_perplexity_known {
+                Some(known) if (known - perplexity).abs() > 1e-9 => {
+                    format!("{known:.1} without unknown words")
+                }
+                _ => String::new(),
+            };
+            writeln!(f, "  held out    perplexity {perplexity:.1}  {}", faint(known))?;
+        }
+        writeln!(
+            f,
+            "  speed       memorize {} tokens/s, retrieve {} tokens/s",
+            thousands(r.memorize_tokens_per_second as u64),
+            thousands(r.retrieve_tokens_per_second as u64)
+        )?;
+        writeln!(f, "  forget half of it")?;
+        for (name, [before, after]) in
+            [("kept", r.recall_kept_half), ("forgotten", r.recall_forgotten_half)]
+        {
+            writeln!(f, "    {name:10}recall {:.2} % → {:.2} %", 100.0 * before, 100.0 * after)?;
+        }
+        let verdict = if r.forget_exact { styled(GOOD, "yes") } else { "no".to_owned() };
+        writeln!(f, "    equal to a memory that never saw it: {verdict}")
+    }
+}
+
+/// 1234567 as 1,234,567.
+fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

@@ -1,0 +1,143 @@
+//! The engines, as the experiment sees them.
+
+use super::Experiment;
+use crate::Error;
+use memo::codes::CodeKind;
+use memo::dense::{DenseConfig, DenseMemo};
+use memo::readout::{ReadOut, Scratch, score};
+use memo::sparse::{Digest, Memory, Passage, Settings};
+use rayon::prelude::*;
+
+/// Bytes that a memory holds.
+pub(super) struct Bytes {
+    pub(super) cells: usize,
+    pub(super) tables: usize,
+}
+
+/// A memory that can be written to and asked.
+pub(super) trait Model {
+    /// Memorizes documents.
+    fn memorize(&mut self, documents: &[&[u32]]) -> Result<(), Error>;
+
+    /// Forgets documents.
+    fn forget(&mut self, documents: &[&[u32]]) -> Result<(), Error>;
+
+    /// The most probable token after each prompt.
+    fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, Error>;
+
+    /// The log-probability of every token of a text, if the engine has probabilities.
+    fn score(&self, text: &[u32]) -> Result<Option<Vec<f64>>, Error>;
+
+    /// What the memory is, to the last bit, if it is exact.
+    fn digest(&mut self) -> Result<Option<Digest>, Error>;
+
+    /// The number of cells.
+    fn parameters(&self) -> u64;
+
+    /// What it holds.
+    fn bytes(&self) -> Bytes;
+}
+
+/// The sparse engine with a read-out.
+pub(super) struct Sparse<'r> {
+    memory: Memory,
+    readout: &'r dyn ReadOut,
+}
+
+impl<'r> Sparse<'r> {
+    pub(super) fn new(
+        experiment: &Experiment<'_>,
+        readout: &'r dyn ReadOut,
+    ) -> Result<Self, Error> {
+        let Experiment { vocabulary, end, seed, size, .. } = *experiment;
+        let settings = Settings::new(vocabulary, end, seed, &experiment.shape, size)?;
+        Ok(Sparse { memory: Memory::new(settings)?, readout })
+    }
+
+    fn write(&mut self, documents: &[&[u32]], weight: i32) -> Result<(), Error> {
+        let passages: Vec<Passage<'_>> =
+            documents.iter().map(|document| Passage::whole(document, weight)).collect();
+        Ok(self.memory.write(&passages)?)
+    }
+}
+
+impl Model for Sparse<'_> {
+    fn memorize(&mut self, documents: &[&[u32]]) -> Result<(), Error> {
+        self.write(documents, 1)
+    }
+
+    fn forget(&mut self, documents: &[&[u32]]) -> Result<(), Error> {
+        self.write(documents, -1)
+    }
+
+    fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, Error> {
+        let answer = |scratch: &mut Scratch, prompt: &&[u32]| {
+            Ok(self.readout.distribution(&self.memory, prompt, scratch)?.best())
+        };
+        prompts.par_iter().map_init(Scratch::default, answer).collect()
+    }
+
+    fn score(&self, text: &[u32]) -> Result<Option<Vec<f64>>, Error> {
+        Ok(Some(score(&self.memory, self.readout, text)?))
+    }
+
+    fn digest(&mut self) -> Result<Option<Digest>, Error> {
+        Ok(Some(self.memory.digest()?))
+    }
+
+    fn parameters(&self) -> u64 {
+        self.memory.settings().parameters()
+    }
+
+    fn bytes(&self) -> Bytes {
+        let held = self.memory.held();
+        Bytes { cells: held.cells + held.wide, tables: held.tables }
+    }
+}
+
+/// The paper's engine as it recalls best: Hadamard codes, four heads, three layers, computed recall.
+pub(super) struct Dense(DenseMemo);
+
+impl Dense {
+    /// The power of two for d whose square is nearest to `parameters` cells, and at least 64.
+    pub(super) fn new(experiment: &Experiment<'_>, parameters: u64) -> Result<Self, Error> {
+        let half = (parameters.max(1) as f64).log2() / 2.0;
+        let dim = 1 << (half.round() as u32).clamp(6, 30);
+        let config = DenseConfig::authors(experiment.vocabulary as usize, dim, 4, 3);
+        let config = DenseConfig { codes: CodeKind::Hadamard, seed: experiment.seed, ..config };
+        Ok(Dense(DenseMemo::new(config).map_err(memo::Error::from)?))
+    }
+}
+
+impl Model for Dense {
+    fn memorize(&mut self, documents: &[&[u32]]) -> Result<(), Error> {
+        Ok(self.0.memorize_all(documents)?)
+    }
+
+    fn forget(&mut self, documents: &[&[u32]]) -> Result<(), Error> {
+        for document in documents {
+            self.0.forget(document)?;
+        }
+        Ok(())
+    }
+
+    fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, Error> {
+        Ok(self.0.predict_batch(prompts)?.iter().map(|prediction| prediction.token).collect())
+    }
+
+    fn score(&self, _: &[u32]) -> Result<Option<Vec<f64>>, Error> {
+        Ok(None)
+    }
+
+    fn digest(&mut self) -> Result<Option<Digest>, Error> {
+        Ok(None)
+    }
+
+    fn parameters(&self) -> u64 {
+        self.0.parameters() as u64
+    }
+
+    fn bytes(&self) -> Bytes {
+        Bytes { cells: self.0.parameters() * 4, tables: self.0.bytes() - self.0.parameters() * 4 }
+    }
+}
