@@ -1,1 +1,122 @@
-fn main() {}
+//! `cargo xtask …`: everything that checks, measures or builds the project, in one place.
+
+use anyhow::{Context, Result, bail};
+use clap::{Parser, Subcommand};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Checks, measures and builds MeMo.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Args {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run every check and test: formatting, lints, tests, examples in the documentation, licences.
+    Test {
+        /// Add the tiers that take long: the authors' protocol at full size.
+        #[arg(long)]
+        all: bool,
+    },
+    /// Run a benchmark and print its ratios, e.g. `cargo xtask bench dense -- --dim 2048`.
+    Bench {
+        /// Which one; see crates/memo/benches.
+        name: String,
+        /// Passed on to the benchmark.
+        #[arg(last = true)]
+        options: Vec<String>,
+    },
+    /// Run the authors' protocol of random texts at full size and print the accuracies.
+    Protocol,
+}
+
+fn main() -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the workspace's folder")?;
+    std::env::set_current_dir(root)?;
+    match Args::parse().task {
+        Task::Test { all } => test(all),
+        Task::Bench { name, options } => {
+            let mut args = vec!["bench", "--package", "memo", "--bench", &name, "--"];
+            args.extend(options.iter().map(String::as_str));
+            cargo(&args)
+        }
+        Task::Protocol => protocol(),
+    }
+}
+
+fn test(all: bool) -> Result<()> {
+    let start = Instant::now();
+    stage("format", || cargo(&["fmt", "--all", "--check"]))?;
+    stage("lints", || {
+        cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
+    })?;
+    if has("nextest") {
+        stage("tests", || cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]))?;
+    } else {
+        stage("tests", || cargo(&["test", "--workspace", "--all-targets", "--exclude", "xtask"]))?;
+    }
+    stage("documentation examples", || cargo(&["test", "--workspace", "--doc", "--quiet"]))?;
+    stage("documentation", || {
+        run(Command::new("cargo")
+            .args(["doc", "--workspace", "--no-deps", "--quiet"])
+            .env("RUSTDOCFLAGS", "-D warnings"))
+    })?;
+    if has("deny") {
+        stage("licences and duplicates", || cargo(&["deny", "--workspace", "check"]))?;
+    } else {
+        println!("== licences and duplicates: skipped, cargo-deny is not installed");
+    }
+    if all {
+        stage("the authors' protocol", protocol)?;
+    }
+    println!("== everything passed in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn protocol() -> Result<()> {
+    cargo(&[
+        "test",
+        "--release",
+        "--package",
+        "memo",
+        "--test",
+        "dense_protocol",
+        "--",
+        "--include-ignored",
+        "--nocapture",
+        "--test-threads",
+        "1",
+    ])
+}
+
+/// Runs one stage and says how long it took.
+fn stage(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("== {name}");
+    let start = Instant::now();
+    work().with_context(|| format!("{name} failed"))?;
+    println!("== {name}: {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Whether cargo has a subcommand.
+fn has(subcommand: &str) -> bool {
+    let mut probe = Command::new("cargo");
+    probe.args([subcommand, "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+    probe.status().is_ok_and(|status| status.success())
+}
+
+fn cargo(args: &[&str]) -> Result<()> {
+    run(Command::new("cargo").args(args))
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("could not start {command:?}"))?;
+    if !status.success() {
+        bail!("{command:?} ended with {status}");
+    }
+    Ok(())
+}

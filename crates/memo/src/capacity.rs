@@ -53,34 +53,73 @@ pub fn theta(vectors: f64) -> f64 {
 /// The share of stored pairs that a memory still returns when it holds `density` pairs per cell and the right token
 /// competes with all others of the vocabulary.
 pub fn recall(density: f64, vocab: usize) -> f64 {
-    recall_with(density.sqrt(), 0.0, vocab)
+    Reading { noise: density.sqrt(), ..Reading::exact(vocab) }.recall()
 }
 
-/// The same from the noise σ of the weights, in units of the right token's weight, and with a `spread` of that
-/// weight itself: random codes are not exactly of length 1.
-pub fn recall_with(noise: f64, spread: f64, vocab: usize) -> f64 {
-    if noise <= 0.0 || vocab <= 1 {
-        return 1.0;
+/// What one reading of a memory looks like, in units of the right token's weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The noise σ in every token's weight.
+    pub noise: f64,
+    /// The deviation of the right token's weight beyond that noise: random codes are not exactly of length 1.
+    pub spread: f64,
+    /// The relative deviation of the noise from token to token: that of the codes' lengths.
+    pub unevenness: f64,
+    /// The number n of tokens that compete.
+    pub vocab: usize,
+}
+
+impl Reading {
+    /// A reading without noise.
+    pub fn exact(vocab: usize) -> Self {
+        Reading { noise: 0.0, spread: 0.0, unevenness: 0.0, vocab }
     }
-    let rivals = (vocab - 1) as f64;
-    let own = (noise * noise + spread * spread).sqrt();
-    // The right weight is 1 + own·z; it wins if all rivals, each N(0, noise²), stay below it. Simpson's rule over z.
-    let steps = 2000;
+
+    /// The standard deviation of the right token's weight.
+    pub fn deviation(&self) -> f64 {
+        (self.noise * self.noise + self.spread * self.spread).sqrt()
+    }
+
+    /// The probability that the right token has the largest weight.
+    pub fn recall(&self) -> f64 {
+        if self.noise <= 0.0 || self.vocab <= 1 {
+            return 1.0;
+        }
+        let rivals = (self.vocab - 1) as f64;
+        let own = self.deviation();
+        // The right weight is 1 + own·z. It wins if all rivals stay below it, each of them N(0, (noise·length)²).
+        let share = integrate(|z| {
+            let weight = 1.0 + own * z;
+            let above = |noise: f64| 0.5 * libm::erfc(weight / noise / SQRT_2);
+            let above = if self.unevenness > 0.0 {
+                let length = |y: f64| (1.0 + self.unevenness * y).max(0.01);
+                integrate(|y| above(self.noise * length(y)))
+            } else {
+                above(self.noise)
+            };
+            libm::exp(rivals * libm::log1p(-above.min(1.0 - 1e-16)))
+        });
+        share.clamp(0.0, 1.0)
+    }
+}
+
+/// The mean of a function of a standard Gaussian, by Simpson's rule.
+fn integrate(f: impl Fn(f64) -> f64) -> f64 {
+    const STEPS: i32 = 400;
     let (low, high) = (-9.0, 9.0);
-    let width = (high - low) / f64::from(steps);
-    let mut sum = 0.0;
-    for k in 0..=steps {
-        let z = low + width * f64::from(k);
-        let above = 0.5 * libm::erfc((1.0 + own * z) / noise / SQRT_2);
-        let wins = libm::exp(rivals * libm::log1p(-above.min(1.0 - 1e-16)));
-        let weight = match k {
-            k if k == 0 || k == steps => 1.0,
-            k if k % 2 == 1 => 4.0,
-            _ => 2.0,
-        };
-        sum += weight * wins * libm::exp(-z * z / 2.0);
-    }
-    (sum * width / 3.0 / (2.0 * PI).sqrt()).clamp(0.0, 1.0)
+    let width = (high - low) / f64::from(STEPS);
+    let sum: f64 = (0..=STEPS)
+        .map(|k| {
+            let z = low + width * f64::from(k);
+            let weight = match k {
+                0 | STEPS => 1.0,
+                k if k % 2 == 1 => 4.0,
+                _ => 2.0,
+            };
+            weight * f(z) * libm::exp(-z * z / 2.0)
+        })
+        .sum();
+    sum * width / 3.0 / (2.0 * PI).sqrt()
 }
 
 /// The cells that each stored pair needs for a given recall: the slope of Fig. 3. Recall must lie strictly between

@@ -5,7 +5,8 @@ use memo::codes::CodeKind;
 use memo::dense::{SingleConfig, SingleMemory};
 use memo::random::{Purpose, Stream};
 
-const VOCAB: usize = 20_000;
+/// Large enough that few windows share a token at the same place.
+const VOCAB: usize = 60_000;
 
 /// Fills a memory with random pairs and returns the share that it still returns, and the share that it expects to.
 fn recall(config: SingleConfig, pairs: usize) -> (f64, f64) {
@@ -23,8 +24,8 @@ fn recall(config: SingleConfig, pairs: usize) -> (f64, f64) {
 
 #[test]
 fn recall_is_what_load_and_shape_predict() {
-    // Square, tall and wide memories with few and many heads.
-    for (heads, head_dim, dim) in [(4, 128, 512), (2, 64, 1024), (16, 64, 256)] {
+    // Wide and tall memories with few and many heads.
+    for (heads, head_dim, dim) in [(4, 128, 512), (16, 64, 256)] {
         let cells = (heads * head_dim * dim) as u64;
         for wanted in [0.95, 0.6] {
             let pairs = capacity::pairs(cells, VOCAB, wanted) as usize;
@@ -32,15 +33,11 @@ fn recall_is_what_load_and_shape_predict() {
                 let config = SingleConfig { vocab: VOCAB, heads, head_dim, dim, codes, seed: 4 };
                 let (measured, expected) = recall(config, pairs);
                 let what = format!("{codes:?} {heads}×{head_dim}×{dim}, {pairs} pairs");
-                // Hadamard codes have less noise than independent ones, so they may do better, never worse.
                 let slack = 3.0 * (expected * (1.0 - expected) / 2000.0).sqrt() + 0.02;
-                assert!(measured > expected - slack, "{what}: {measured} of {expected} expected");
-                if codes == CodeKind::Gaussian {
-                    assert!(
-                        measured < expected + slack,
-                        "{what}: {measured} of {expected} expected"
-                    );
-                }
+                assert!(
+                    (measured - expected).abs() < slack,
+                    "{what}: {measured}, expected {expected}"
+                );
                 println!("{what}: measured {measured:.3}, expected {expected:.3}");
             }
         }

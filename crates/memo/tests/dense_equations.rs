@@ -78,7 +78,9 @@ proptest! {
         let mut paper = Paper::new(&memo);
         let slices: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();
         memo.memorize_all(&slices).unwrap();
-        slices.iter().for_each(|text| paper.memorize(text));
+        for text in &slices {
+            paper.memorize(text);
+        }
         prop_assume!(paper.margin > 1e-3);
 
         let long: Vec<u32> = texts.concat();

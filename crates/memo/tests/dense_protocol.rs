@@ -4,7 +4,7 @@
 //! The larger dimensions are ignored by default; `cargo xtask protocol` runs them.
 
 use memo::codes::CodeKind;
-use memo::dense::{DenseConfig, DenseMemo};
+use memo::dense::{DenseConfig, DenseMemo, Distiller, Recall};
 use memo::random::{Purpose, Stream};
 
 const VOCAB: usize = 50_254;
@@ -41,7 +41,9 @@ fn reproduces(dim: usize, layers: usize, theirs: f64, samples: usize) {
     let (gaussian, expected) = accuracy(CodeKind::Gaussian, dim, layers, samples);
     let slack = error(theirs, samples);
     assert!((gaussian - theirs).abs() < 0.02 + slack, "{gaussian} against the authors' {theirs}");
-    assert!((gaussian - expected).abs() < 0.03 + slack, "{gaussian} against {expected} expected");
+    // The prediction is for texts much longer than a window; the first 64 of 1,024 tokens have fewer layers to help.
+    let edge = if layers == 1 { 0.03 } else { 0.07 };
+    assert!((gaussian - expected).abs() < edge + slack, "{gaussian} against {expected} expected");
     let (hadamard, _) = accuracy(CodeKind::Hadamard, dim, layers, samples);
     assert!(hadamard > gaussian - 0.01 - slack, "Hadamard {hadamard}, Gaussian {gaussian}");
 }
@@ -61,4 +63,56 @@ fn three_layers_of_1024_dimensions() {
 #[ignore = "minutes of matrix products; `cargo xtask protocol` runs it"]
 fn three_layers_of_2048_dimensions() {
     reproduces(2048, 3, 0.997, 10_000);
+}
+
+/// Stored recall is the paper's equation. It holds for a few thousand tokens at d = 1024 and collapses as the inner
+/// memories fill, because what they return, noise included, is the key of the next layer.
+#[test]
+#[ignore = "a minute of matrix products; `cargo xtask protocol` runs it"]
+fn stored_recall_collapses_early() {
+    for (codes, recall, distiller) in [
+        (CodeKind::Gaussian, Recall::Stored, Distiller::Memory),
+        (CodeKind::Gaussian, Recall::Stored, Distiller::Exact),
+        (CodeKind::Gaussian, Recall::Stored, Distiller::Off),
+        (CodeKind::Hadamard, Recall::Stored, Distiller::Exact),
+        (CodeKind::Gaussian, Recall::Computed, Distiller::Off),
+    ] {
+        let accuracies: Vec<f64> = [1, 2, 4, 8]
+            .into_iter()
+            .map(|rows| {
+                let config = DenseConfig {
+                    codes,
+                    recall,
+                    distiller,
+                    seed: 1,
+                    ..DenseConfig::new(VOCAB, 1024, 4, 3)
+                };
+                let mut memo = DenseMemo::new(config).unwrap();
+                let mut reader = Stream::new(2, Purpose::Sampling, 0).reader();
+                let texts: Vec<Vec<u32>> = (0..rows).map(|_| reader.tokens(1024, VOCAB)).collect();
+                texts.iter().for_each(|text| memo.memorize(text).unwrap());
+                let right: usize = texts
+                    .iter()
+                    .map(|text| {
+                        let predictions = memo.predict_along(&text[..1023]).unwrap();
+                        let pairs = predictions.iter().zip(&text[1..]).skip(3);
+                        pairs.filter(|(p, next)| p.token == **next).count()
+                    })
+                    .sum();
+                right as f64 / f64::from(rows * 1020)
+            })
+            .collect();
+        println!(
+            "{codes:?}, {recall:?} recall, distiller {distiller:?}: {accuracies:.3?} after 1, 2, 4, 8 rows of 1,024 tokens"
+        );
+        assert!(accuracies[0] > 0.99, "a thousand tokens are recalled whichever way");
+        if recall == Recall::Stored {
+            assert!(
+                accuracies[3] < 0.5,
+                "stored recall holds at 8 rows: then the documentation is out of date"
+            );
+        } else {
+            assert!(accuracies[3] > 0.99);
+        }
+    }
 }

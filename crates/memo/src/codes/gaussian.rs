@@ -50,12 +50,17 @@ impl GaussianCodes {
     ) {
         let rows = results.len();
         // A few vectors are bound by reading E: then the longer the panel, the fewer times threads meet.
-        let panel = if rows < 8 { self.vocab() } else { PANEL };
+        let panel = if rows < 17 { self.vocab() } else { PANEL };
         let mut scores = vec![0.0; rows * panel];
         for (i, codes) in self.table.chunks(panel * self.dim).enumerate() {
             let tokens = codes.len() / self.dim;
             let part = &mut scores[..rows * tokens];
-            product(part, Mat::new(vectors, rows, self.dim), Mat::new(codes, tokens, self.dim));
+            product(
+                part,
+                false,
+                Mat::new(vectors, rows, self.dim),
+                Mat::new(codes, tokens, self.dim),
+            );
             results
                 .par_iter_mut()
                 .zip(part.par_chunks_exact(tokens))

@@ -125,7 +125,7 @@ impl CorrelationMemory {
         let rows = keys.len() / self.key_dim;
         let mut values = vec![0.0; rows * self.value_dim];
         let cells = Mat::new(&self.cells, self.value_dim, self.key_dim);
-        product(&mut values, Mat::new(keys, rows, self.key_dim), cells);
+        product(&mut values, false, Mat::new(keys, rows, self.key_dim), cells);
         values
     }
 

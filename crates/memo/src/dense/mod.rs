@@ -1,4 +1,34 @@
 //! The paper's MeMo, equation by equation, in f32.
+//!
+//! [`SingleMemory`] is section 3.1, [`DenseMemo`] section 3.2. In the paper's notation, with n tokens, dimension d,
+//! h heads and l layers:
+//!
+//! | paper | here |
+//! |---|---|
+//! | E (n×d) | [`DenseMemo::codes`] |
+//! | W_V⁽ⁱ⁾ (d → d/h) | [`DenseMemo::reduction`] |
+//! | Prj⁽ⁱ⁾ (h·d → d) | [`DenseMemo::composer`] |
+//! | C⁽ⁱ⁾, C⁽ˡᵃˢᵗ⁾ | [`DenseMemo::memory`] |
+//! | MM_m | [`DenseMemo::memorize`] |
+//! | MM_r | [`DenseMemo::retrieve_batch`], [`DenseMemo::predict`], [`DenseMemo::weights`] |
+//! | MM_f | [`DenseMemo::forget`] |
+//! | Φ = D·F | [`Distiller`] |
+//! | Flat, Sel | index arithmetic; [`Stride`] chooses between a window at every token and the paper's tiles |
+//!
+//! ## What stored recall can and cannot do
+//!
+//! The equations take the code of an inner sequence from the inner memory ([`Recall::Stored`]), noise and all, and the
+//! next layer multiplies it with its own. This works as long as inner memories are nearly empty: with d = 1024 and three
+//! layers it recalls a thousand random tokens and has collapsed at eight thousand (`cargo xtask protocol` prints the
+//! numbers). [`Recall::Computed`], which the authors' figures used, takes the composition itself; then inner memories
+//! are not needed, and recall follows the linear law of [`capacity`](crate::capacity).
+//!
+//! ## Speed
+//!
+//! All layers predict the same token at a position, so their keys are added and the last memory is updated and read
+//! once. With Gaussian codes the rest is matrix products over batches of windows. With Hadamard codes, W_V, Prj and
+//! decoding are fast Walsh–Hadamard transforms, no n×d table exists, and a large batch updates the memory by sums per
+//! next token.
 
 mod compose;
 mod config;

@@ -5,7 +5,7 @@ use gemm::Parallelism;
 use rayon::prelude::*;
 
 /// Below this many rows a product is bound by reading the other operand, and dot products beat a blocked product.
-const FEW_ROWS: usize = 8;
+const FEW_ROWS: usize = 17;
 
 /// A read-only matrix view: element (r, c) is `data[r·row_stride + c·col_stride]`.
 #[derive(Clone, Copy)]
@@ -110,10 +110,10 @@ pub(crate) fn multiply_add(out: &mut [f32], accumulate: bool, scale: f32, a: Mat
     }
 }
 
-/// `out ← a·bᵀ`, both operands row by row; `b` must be contiguous in its rows.
-pub(crate) fn product(out: &mut [f32], a: Mat<'_>, b: Mat<'_>) {
+/// `out ← a·bᵀ`, or `out += a·bᵀ`, both operands row by row and contiguous in their rows.
+pub(crate) fn product(out: &mut [f32], accumulate: bool, a: Mat<'_>, b: Mat<'_>) {
     if a.rows >= FEW_ROWS {
-        return multiply_add(out, false, 1.0, a, b.transposed());
+        return multiply_add(out, accumulate, 1.0, a, b.transposed());
     }
     assert!(a.col_stride == 1 && b.col_stride == 1 && a.cols == b.cols, "operands are row-major");
     assert_eq!(out.len(), a.rows * b.rows, "output size");
@@ -124,12 +124,13 @@ pub(crate) fn product(out: &mut [f32], a: Mat<'_>, b: Mat<'_>) {
     let mut columns = vec![0.0; out.len()];
     columns.par_chunks_mut(a.rows).with_min_len(64).enumerate().for_each(|(c, column)| {
         for (r, value) in column.iter_mut().enumerate() {
-            *value = dot(a.row(r), b.row(c));
+            *value = dot(b.row(c), a.row(r));
         }
     });
     for (c, column) in columns.chunks_exact(a.rows).enumerate() {
         for (r, value) in column.iter().enumerate() {
-            out[r * b.rows + c] = *value;
+            let out = &mut out[r * b.rows + c];
+            *out = if accumulate { *out + value } else { *value };
         }
     }
 }
@@ -142,14 +143,15 @@ mod tests {
     fn few_rows_and_many_give_the_same_product() {
         let (inner, cols) = (9, 70);
         let b: Vec<f32> = (0..cols * inner).map(|k| ((k * 3) % 7) as f32 - 3.0).collect();
-        for rows in [0, 1, 3, FEW_ROWS, 2 * FEW_ROWS] {
+        for rows in [0, 1, 3, 4, 11, FEW_ROWS, 2 * FEW_ROWS] {
             let a: Vec<f32> = (0..rows * inner).map(|k| ((k * 5) % 11) as f32 - 5.0).collect();
             let mut out = vec![1.0; rows * cols];
-            product(&mut out, Mat::new(&a, rows, inner), Mat::new(&b, cols, inner));
+            product(&mut out, false, Mat::new(&a, rows, inner), Mat::new(&b, cols, inner));
+            product(&mut out, true, Mat::new(&a, rows, inner), Mat::new(&b, cols, inner));
             for (r, out) in out.chunks_exact(cols).enumerate() {
                 for (c, value) in out.iter().enumerate() {
                     let exact: f32 = (0..inner).map(|k| a[r * inner + k] * b[c * inner + k]).sum();
-                    assert_eq!(*value, exact, "{rows} rows");
+                    assert_eq!(*value, 2.0 * exact, "{rows} rows");
                 }
             }
         }

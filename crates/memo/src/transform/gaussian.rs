@@ -1,7 +1,7 @@
 //! The transform by a matrix of independent Gaussians.
 
 use super::Transform;
-use crate::kernels::{Mat, multiply_add, product};
+use crate::kernels::{Mat, product};
 use crate::random::{Purpose, Stream};
 use rayon::prelude::*;
 
@@ -39,7 +39,7 @@ impl GaussianTransform {
     /// Adds to the rows of `out` the image of `x`'s rows under columns `first..first + x's width` of M.
     pub(crate) fn add_part(&self, x: Mat<'_>, first: usize, out: &mut [f32]) {
         let part = Mat::columns(&self.matrix, self.output, self.input, first, x.width());
-        multiply_add(out, true, 1.0, x, part.transposed());
+        product(out, true, x, part);
     }
 }
 
@@ -59,7 +59,7 @@ impl Transform for GaussianTransform {
     fn apply_rows(&self, x: &[f32], out: &mut [f32]) {
         let rows = x.len() / self.input;
         let matrix = Mat::new(&self.matrix, self.output, self.input);
-        product(out, Mat::new(x, rows, self.input), matrix);
+        product(out, false, Mat::new(x, rows, self.input), matrix);
     }
 
     fn bytes(&self) -> usize {

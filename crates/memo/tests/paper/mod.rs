@@ -86,7 +86,7 @@ impl Paper {
                     let size = 1.0 / ((h * d) as f64).sqrt();
                     for (r, row) in matrix.iter_mut().enumerate() {
                         for (k, value) in row.iter_mut().enumerate() {
-                            let odd = (r % d & k).count_ones() % 2 == 1;
+                            let odd = ((r % d) & k).count_ones() % 2 == 1;
                             *value =
                                 f64::from(signs[r / d][r % d]) * if odd { -size } else { size };
                         }
@@ -158,7 +158,7 @@ impl Paper {
         if self.config.edges == Edges::Inside && p + 1 < span {
             return None;
         }
-        if self.config.stride == Stride::Block && (p + 1) % span != 0 {
+        if self.config.stride == Stride::Block && !(p + 1).is_multiple_of(span) {
             return None;
         }
         Some((0..span).map(|k| (p + 1 + k).checked_sub(span).map(|q| text[q])).collect())

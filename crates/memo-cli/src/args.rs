@@ -1,0 +1,56 @@
+//! What can be typed.
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::{Parser, Subcommand};
+
+/// A language model that is a memory: it memorizes text in one pass, predicts what follows, shows why, and forgets.
+#[derive(Debug, Parser)]
+#[command(name = "memo", version, styles = STYLES, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Print one JSON object instead of text.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// When to use colour: auto, always or never.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(value_parser = color)]
+    pub(crate) color: anstream::ColorChoice,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the paper's two worked examples and show how the memory answers.
+    #[command(
+        after_help = "Examples:\n  memo demo\n  memo demo --dim 8192    # less noise\n  memo demo --json"
+    )]
+    Demo(DemoOptions),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DemoOptions {
+    /// The dimension d of codes: the larger, the less noise in the weights.
+    #[arg(long, value_name = "D", default_value_t = 2048)]
+    pub(crate) dim: usize,
+
+    /// The seed that everything random comes from.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+fn color(when: &str) -> Result<anstream::ColorChoice, String> {
+    match when {
+        "auto" => Ok(anstream::ColorChoice::Auto),
+        "always" => Ok(anstream::ColorChoice::Always),
+        "never" => Ok(anstream::ColorChoice::Never),
+        _ => Err("must be auto, always or never".to_owned()),
+    }
+}
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default().bold())
+    .usage(AnsiColor::Yellow.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(AnsiColor::Green.on_default());

@@ -1,0 +1,39 @@
+//! Printing: one report, as text for people or as one JSON object for programs.
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Context;
+use std::fmt::Display;
+use std::io::{ErrorKind, Write};
+
+pub(crate) const TITLE: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const FAINT: Style = Style::new().dimmed();
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+
+/// What a command found out.
+pub(crate) trait Report: Display {
+    fn to_json(&self) -> serde_json::Result<String>;
+}
+
+impl<T: Display + serde::Serialize> Report for T {
+    fn to_json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self)
+    }
+}
+
+/// Writes a report to standard output. A reader that has seen enough and closed the pipe is not an error.
+pub(crate) fn print(report: &dyn Report, json: bool) -> anyhow::Result<()> {
+    let text = if json { report.to_json()? + "\n" } else { report.to_string() };
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(error).context("could not write to standard output")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Text in a style.
+pub(crate) fn styled(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}

@@ -1,0 +1,110 @@
+//! The command line as its users meet it: the real binary, its words, its exit codes.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn memo(args: &[&str]) -> assert_cmd::assert::Assert {
+    Command::cargo_bin("memo").unwrap().args(args).env("NO_COLOR", "1").assert()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Weights differ in their last digits from CPU to CPU; their places do not.
+fn without_digits(text: &str) -> String {
+    let mut out = String::new();
+    for word in text.split_inclusive([' ', '\n']) {
+        let number = word.contains('.')
+            && word.trim().trim_matches(['±', '(', ')', '-']).parse::<f32>().is_ok();
+        out.extend(word.chars().map(|c| if number && c.is_ascii_digit() { '0' } else { c }));
+    }
+    out
+}
+
+#[test]
+fn help_and_version() {
+    insta::assert_snapshot!("help", text(&memo(&["--help"]).success().get_output().stdout));
+    insta::assert_snapshot!(
+        "demo_help",
+        text(&memo(&["demo", "--help"]).success().get_output().stdout)
+    );
+    let version = text(&memo(&["--version"]).success().get_output().stdout);
+    assert_eq!(version, concat!("memo ", env!("CARGO_PKG_VERSION"), "\n"));
+    memo(&[]).code(2);
+}
+
+#[test]
+fn the_demo_shows_both_examples() {
+    let shown = text(&memo(&["demo"]).success().get_output().stdout);
+    assert!(!shown.contains('\x1b'), "no colour when not on a terminal");
+    insta::assert_snapshot!("demo", without_digits(&shown));
+}
+
+#[test]
+fn the_demo_as_json_has_the_paper_s_weights() {
+    let output = memo(&["demo", "--json"]).success();
+    let demo: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    let number =
+        |path: &str| demo.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}"));
+    let word =
+        |path: &str| demo.pointer(path).and_then(Value::as_str).unwrap_or_else(|| panic!("{path}"));
+    for (query, weight) in [(0, 1.0), (1, 0.75)] {
+        let at = |key: &str| format!("/sentence/queries/{query}/{key}");
+        assert_eq!(word(&at("emitted/token")), "physics");
+        let deviation = number("/sentence/deviation");
+        assert!((number(&at("emitted/weight")) - weight).abs() < 6.0 * deviation);
+    }
+    assert!(number("/sentence/weight_after_forgetting").abs() < 0.01);
+    let deviation = 3.0 * number("/numbers/deviation");
+    assert_eq!(word("/numbers/emitted/token"), "9");
+    assert!((number("/numbers/emitted/weight") - 3.0).abs() < 6.0 * deviation);
+    assert!(number("/numbers/weight_after_forgetting").abs() < deviation);
+    assert_eq!(word("/numbers/other_after/token"), "i");
+    let kept = number("/numbers/other_after/weight") - number("/numbers/other_before/weight");
+    assert!(kept.abs() < deviation);
+}
+
+#[test]
+fn wrong_usage_says_what_and_exits_with_2() {
+    for (name, args) in [
+        ("unknown_command", vec!["remember"]),
+        ("unknown_option", vec!["demo", "--speed", "3"]),
+        ("colour", vec!["demo", "--color", "pink"]),
+        ("dim_not_a_number", vec!["demo", "--dim", "many"]),
+        ("seed_negative", vec!["demo", "--seed=-1"]),
+    ] {
+        let output = memo(&args).code(2);
+        insta::assert_snapshot!(name, text(&output.get_output().stderr));
+    }
+}
+
+#[test]
+fn impossible_sizes_are_refused_with_1() {
+    for (dim, message) in [
+        ("0", "d = 0"),
+        ("7", "d = 7 is not a multiple of h = 2"),
+        ("1048576", "bytes, but only"),
+        ("9223372036854775808", "bytes, but only"),
+    ] {
+        let output = memo(&["demo", "--dim", dim]).code(1);
+        let stderr = text(&output.get_output().stderr);
+        assert!(stderr.starts_with("error: ") && stderr.contains(message), "--dim {dim}: {stderr}");
+        assert!(output.get_output().stdout.is_empty());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_memo"))
+        .args(["demo", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty());
+}

@@ -1,0 +1,39 @@
+//! What the first bytes of a file say about the rest.
+
+use super::ReadError;
+use std::io::{self, BufRead, Cursor, Read};
+use std::path::Path;
+
+/// How far a NUL is looked for. Text has none; nearly every binary format has one by then.
+const HEAD: u64 = 8 << 10;
+
+const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Text after its head was looked at, and how many bytes of mark were left out before it.
+pub(super) struct Sniffed<R> {
+    pub(super) read: io::Chain<Cursor<Vec<u8>>, R>,
+    pub(super) mark: u64,
+}
+
+/// Looks at the head of a file, refuses what is not UTF-8 text, and takes a UTF-8 mark away.
+pub(super) fn text_only<R: BufRead>(mut read: R, path: &Path) -> Result<Sniffed<R>, ReadError> {
+    let mut head = Vec::new();
+    read.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| ReadError::io(path, e))?;
+
+    // UTF-32 first: its little-endian mark starts with that of UTF-16.
+    let encoding = match head.as_slice() {
+        [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => Some("UTF-32"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("UTF-16"),
+        _ => None,
+    };
+    if let Some(encoding) = encoding {
+        return Err(ReadError::OtherEncoding { path: path.to_owned(), encoding });
+    }
+    if head.contains(&0) {
+        return Err(ReadError::Binary { path: path.to_owned() });
+    }
+    let mark = if head.starts_with(UTF8_MARK) { UTF8_MARK.len() as u64 } else { 0 };
+    let mut head = Cursor::new(head);
+    head.set_position(mark);
+    Ok(Sniffed { read: head.chain(read), mark })
+}
