@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::time::Instant;
 
 fn main() {
-    let largest: usize = std::env::args().filter_map(|a| a.parse().ok()).next().unwrap_or(1024);
+    let largest: usize = std::env::args().find_map(|a| a.parse().ok()).unwrap_or(1024);
     println!(
         "{:>10} {:>10} {:>12} {:>12} {:>8} {:>12} {:>8} {:>12} {:>10} {:>8}",
         "cells MiB",
