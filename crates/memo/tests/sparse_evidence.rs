@@ -7,13 +7,16 @@ use memo::sparse::{Memory, Passage, Settings, Shape, Size, Slot};
 use sparse_common::{memory_of, settings, text};
 use std::collections::HashMap;
 
+/// A block of tokens, `None` before the start of the document.
+type Block = Vec<Option<u32>>;
+
 /// The exact oracle: how often each token followed each block, slot by slot.
 #[derive(Default)]
 struct Oracle {
-    counts: HashMap<(usize, Vec<Option<u32>>), HashMap<u32, i64>>,
+    counts: HashMap<(usize, Block), HashMap<u32, i64>>,
 }
 
-fn block(document: &[u32], p: usize, slot: &Slot) -> Option<Vec<Option<u32>>> {
+fn block(document: &[u32], p: usize, slot: &Slot) -> Option<Block> {
     let (skip, len) = (slot.skip as usize, slot.len as usize);
     if p <= skip {
         return None;

@@ -38,12 +38,20 @@ pub(crate) struct Keys {
     heads: usize,
     token: u64,
     join: u64,
-    /// For each slot: its skip, the powers of h whose blocks make up its block (oldest first), its own word.
-    slots: Vec<(usize, Vec<usize>, u64)>,
+    /// For each slot: its skip, the blocks that make up its block, its own word.
+    slots: Vec<(usize, Vec<Sub>, u64)>,
     /// hⁱ for each level whose blocks are needed.
     lens: Vec<usize>,
     /// Hash of a block of each level that is all boundary.
     outside: Vec<u64>,
+}
+
+/// A block of hⁱ tokens within a slot's block.
+#[derive(Clone, Copy, Debug)]
+struct Sub {
+    level: usize,
+    /// Tokens of the slot's block that come after it.
+    newer: usize,
 }
 
 /// The hashes of every level's block ending at each position of one text.
@@ -63,11 +71,13 @@ impl Keys {
             lens.push(lens[lens.len() - 1] * heads);
         }
         let slots = settings.slots.iter().map(|slot| {
-            let mut rest = slot.len as usize;
+            let mut newer = slot.len as usize;
             let mut parts = Vec::new();
             for level in (0..lens.len()).rev() {
-                parts.extend(std::iter::repeat_n(level, rest / lens[level]));
-                rest %= lens[level];
+                while newer >= lens[level] {
+                    newer -= lens[level];
+                    parts.push(Sub { level, newer });
+                }
             }
             let own = mix(words.word(), u64::from(slot.skip) << 32 | u64::from(slot.len));
             (slot.skip as usize, parts, own)
@@ -111,13 +121,11 @@ impl Keys {
     pub(crate) fn key(&self, blocks: &Blocks, slot: usize, p: usize) -> Option<u64> {
         let (skip, parts, own) = &self.slots[slot];
         let last = p.checked_sub(skip + 1)?;
-        let mut newer: usize = parts.iter().map(|&level| self.lens[level]).sum();
         let mut key = *own;
-        for &level in parts {
-            newer -= self.lens[level];
-            let hash = match last.checked_sub(newer) {
-                Some(end) => blocks.levels[level][end],
-                None => self.outside[level],
+        for part in parts {
+            let hash = match last.checked_sub(part.newer) {
+                Some(end) => blocks.levels[part.level][end],
+                None => self.outside[part.level],
             };
             key = mix(key, hash);
         }

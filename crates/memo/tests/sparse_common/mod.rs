@@ -6,7 +6,7 @@ use memo::sparse::{Memory, Settings, Shape, Size};
 
 /// `tokens` tokens below `vocabulary - 1`: drawn by rank with probability ∝ 1/(rank + 2.7), now and then a few tokens
 /// that were there before.
-pub fn text(tokens: usize, vocabulary: u32, seed: u64) -> Vec<u32> {
+pub(crate) fn text(tokens: usize, vocabulary: u32, seed: u64) -> Vec<u32> {
     let mut reader = Stream::new(seed, Purpose::Sampling, 7).reader();
     let n = f64::from(vocabulary - 1);
     let mut text: Vec<u32> = Vec::with_capacity(tokens + 8);
@@ -26,19 +26,19 @@ pub fn text(tokens: usize, vocabulary: u32, seed: u64) -> Vec<u32> {
 }
 
 /// Default slots; the end token is the last of the vocabulary.
-pub fn settings(vocabulary: u32, parameters: u64) -> Settings {
+pub(crate) fn settings(vocabulary: u32, parameters: u64) -> Settings {
     Settings::new(vocabulary, vocabulary - 1, 11, &Shape::default(), Size::Parameters(parameters))
         .unwrap()
 }
 
 /// A memory of one text at 92 parameters a token.
-pub fn memory_of(text: &[u32], vocabulary: u32) -> Memory {
+pub(crate) fn memory_of(text: &[u32], vocabulary: u32) -> Memory {
     let mut memory = Memory::new(settings(vocabulary, 92 * text.len() as u64)).unwrap();
     memory.memorize(text).unwrap();
     memory
 }
 
 /// Runs something on a number of threads.
-pub fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+pub(crate) fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
