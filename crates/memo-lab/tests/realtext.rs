@@ -25,7 +25,7 @@ fn a_made_up_text_is_recalled_and_forgotten() {
     let (document, held_out) = (draw(6_000), draw(500));
     let experiment = Experiment {
         memorized: &[document],
-        held_out: &held_out,
+        held_out: &[held_out],
         vocabulary: 902,
         end: 901,
         unknown: Some(900),
@@ -34,7 +34,7 @@ fn a_made_up_text_is_recalled_and_forgotten() {
         seed: 1,
         sample: 1_000,
     };
-    let report = run(&experiment, &Backoff::default()).unwrap();
+    let report = run(&experiment, &Backoff::default(), &|_| ()).unwrap();
     assert_eq!(report.tokens, 6_001);
     assert!(report.forget_exact);
     assert!(report.recall > 0.999 && report.recall_damaged_prompt > 0.97, "{report:?}");
