@@ -24,7 +24,7 @@ enum Task {
     },
     /// Run a benchmark and print its ratios, e.g. `cargo xtask bench dense -- --dim 2048`.
     Bench {
-        /// Which one; see crates/memo/benches.
+        /// Which one: `dense`, `sparse_read`, … (crates/*/benches).
         name: String,
         /// Passed on to the benchmark.
         #[arg(last = true)]
@@ -40,7 +40,7 @@ fn main() -> Result<()> {
     match Args::parse().task {
         Task::Test { all } => test(all),
         Task::Bench { name, options } => {
-            let mut args = vec!["bench", "--package", "memo", "--bench", &name, "--"];
+            let mut args = vec!["bench", "--workspace", "--bench", &name, "--"];
             args.extend(options.iter().map(String::as_str));
             cargo(&args)
         }
@@ -57,7 +57,7 @@ fn test(all: bool) -> Result<()> {
     if has("nextest") {
         stage("tests", || cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]))?;
     } else {
-        stage("tests", || cargo(&["test", "--workspace", "--all-targets", "--exclude", "xtask"]))?;
+        stage("tests", || cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]))?;
     }
     stage("documentation examples", || cargo(&["test", "--workspace", "--doc", "--quiet"]))?;
     stage("documentation", || {
@@ -66,7 +66,9 @@ fn test(all: bool) -> Result<()> {
             .env("RUSTDOCFLAGS", "-D warnings"))
     })?;
     if has("deny") {
-        stage("licences and duplicates", || cargo(&["deny", "--workspace", "check"]))?;
+        stage("licences and duplicates", || {
+            cargo(&["deny", "--workspace", "check", "licenses", "bans", "sources"])
+        })?;
     } else {
         println!("== licences and duplicates: skipped, cargo-deny is not installed");
     }

@@ -26,6 +26,10 @@ fn without_digits(text: &str) -> String {
 fn help_and_version() {
     insta::assert_snapshot!("help", text(&memo(&["--help"]).success().get_output().stdout));
     insta::assert_snapshot!(
+        "realtext_help",
+        text(&memo(&["lab", "realtext", "--help"]).success().get_output().stdout)
+    );
+    insta::assert_snapshot!(
         "demo_help",
         text(&memo(&["demo", "--help"]).success().get_output().stdout)
     );
@@ -173,9 +177,9 @@ fn wrong_usage_says_what_and_exits_with_2() {
 fn impossible_sizes_are_refused_with_1() {
     for (dim, message) in [
         ("0", "d = 0"),
-        ("7", "d = 7 is not a multiple of h = 2"),
-        ("1048576", "bytes, but only"),
-        ("9223372036854775808", "bytes, but only"),
+        ("7", "d = 7 is not a multiple of h = 4"),
+        ("1048576", "TiB, but only"),
+        ("9223372036854775808", "EiB, but only"),
     ] {
         let output = memo(&["demo", "--dim", dim]).code(1);
         let stderr = text(&output.get_output().stderr);

@@ -20,7 +20,8 @@ fn main() {
         at.and_then(|k| args.get(k + 1)?.parse().ok()).unwrap_or(default)
     };
     let dim = option("--dim", 4096);
-    let tokens = option("--tokens", 30_720);
+    // Whole chunks of 1,024, and at least one.
+    let tokens = option("--tokens", 30_720).max(1024) / 1024 * 1024;
     println!(
         "h = {HEADS}, l = {LAYERS}, n = {VOCAB}, d = {dim}, {} threads",
         rayon::current_num_threads()

@@ -17,9 +17,12 @@ pub enum ConfigError {
         /// Which dimension.
         name: &'static str,
     },
-    /// A window needs at least two heads.
-    #[error("h = {0}: a window needs at least 2 heads")]
+    /// Layers need at least two heads.
+    #[error("h = {0}: layers need at least 2 heads")]
     TooFewHeads(usize),
+    /// A window without tokens.
+    #[error("h = 0: a window needs at least 1 token")]
+    NoHeads,
     /// A model needs at least one layer.
     #[error("l = 0: a model needs at least 1 layer")]
     NoLayers,
@@ -53,13 +56,21 @@ pub enum ConfigError {
     /// An update without rows.
     #[error("update_rows = 0: an update needs at least one row")]
     EmptyUpdate,
-    /// The model would need more memory than allowed or available.
-    #[error("the model needs {needed} bytes, but only {limit} are allowed or available")]
-    DoesNotFit {
+    /// The model would need more memory than it may have.
+    #[error("the model needs {}, but may have only {}", size(*needed), size(*limit))]
+    OverLimit {
         /// Bytes needed; `u64::MAX` when not even their number can be counted.
         needed: u64,
-        /// Bytes allowed or available.
+        /// Bytes allowed.
         limit: u64,
+    },
+    /// The model would need more memory than the machine has free.
+    #[error("the model needs {}, but only {} of memory are free", size(*needed), size(*free))]
+    OutOfMemory {
+        /// Bytes needed; `u64::MAX` when not even their number can be counted.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
     },
     /// The thread pool could not be made.
     #[error("could not start {threads} threads: {reason}")]
@@ -99,14 +110,10 @@ pub enum Error {
     #[error("forgetting completely needs the `exact` distiller, which counts the stored sequences")]
     NeedsExactDistiller,
     /// The text to forget completely was never memorized, or has been forgotten already.
-    #[error(
-        "the text was not memorized: its window of {tokens} tokens ending at position {position} is not stored"
-    )]
+    #[error("this text of {tokens} tokens is not memorized, or has been forgotten already")]
     NotMemorized {
-        /// Length of the missing window.
+        /// Its length.
         tokens: usize,
-        /// Position of its last token.
-        position: usize,
     },
 }
 
@@ -118,14 +125,36 @@ pub(crate) fn check_tokens(tokens: &[u32], vocab: usize) -> Result<(), Error> {
     }
 }
 
-/// Refuses what would not fit: more than `limit` bytes, or more than the system is willing to reserve.
+/// Refuses what would not fit: more than `limit` bytes, or more than the machine has free.
 pub(crate) fn check_memory(needed: Option<u64>, limit: u64) -> Result<(), ConfigError> {
     let needed = needed.unwrap_or(u64::MAX);
     if needed > limit {
-        return Err(ConfigError::DoesNotFit { needed, limit });
+        return Err(ConfigError::OverLimit { needed, limit });
     }
-    // A reservation of untouched pages costs nothing, and fails where an allocation of this size would.
-    let reserved =
-        usize::try_from(needed).is_ok_and(|n| Vec::<u8>::new().try_reserve_exact(n).is_ok());
-    if reserved { Ok(()) } else { Err(ConfigError::DoesNotFit { needed, limit }) }
+    // Where the system does not tell, no slice can be longer than this.
+    let free = free_memory().unwrap_or(isize::MAX as u64);
+    if needed > free { Err(ConfigError::OutOfMemory { needed, free }) } else { Ok(()) }
+}
+
+/// The memory that the machine can still give, and the container that we run in, if any (Linux).
+fn free_memory() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    let machine = line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024;
+    let group = |file: &str| -> Option<u64> {
+        std::fs::read_to_string(format!("/sys/fs/cgroup/{file}")).ok()?.trim().parse().ok()
+    };
+    let container =
+        group("memory.max").map(|max| max.saturating_sub(group("memory.current").unwrap_or(0)));
+    Some(container.map_or(machine, |container| container.min(machine)))
+}
+
+/// Bytes as people read them.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let unit = (bytes.max(1).ilog2() / 10) as usize;
+    if unit == 0 {
+        return format!("{bytes} bytes");
+    }
+    format!("{:.1} {}", bytes as f64 / libm::exp2(10.0 * unit as f64), UNITS[unit])
 }

@@ -35,7 +35,7 @@
 //!
 //! ```
 //! use memo::dense::{SingleConfig, SingleMemory};
-//! let mut memory = SingleMemory::new(SingleConfig::new(100, 2048, 4))?;
+//! let mut memory = SingleMemory::new(SingleConfig::new(100, 2048, 4)?)?;
 //! memory.memorize(&[10, 11, 12, 13, 14, 15])?;
 //! assert_eq!(memory.predict(&[10, 11, 12, 13])?.token, 14);          // weight 1
 //! let resembling = memory.predict(&[10, 11, 12, 99])?;

@@ -44,7 +44,7 @@ impl Oracle {
     /// An empty oracle for the heads, layers and options of a dense configuration; d and the codes do not matter.
     /// Windows are kept token by token, so they may have at most 2²⁰.
     pub fn new(config: &DenseConfig) -> Result<Self, ConfigError> {
-        config.check()?;
+        config.check_shape()?;
         if config.window() > 1 << 20 {
             let (heads, layers) = (config.heads, config.layers);
             return Err(ConfigError::WindowOverflow { heads, layers });
@@ -213,5 +213,75 @@ impl LanguageMemory for Oracle {
             }
         }
         Ok(total.into_iter().map(|w| w as f32).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn oracle(change: impl Fn(&mut DenseConfig)) -> Oracle {
+        let mut config = DenseConfig::new(20, 64, 2, 2);
+        config.recall = Recall::Computed;
+        change(&mut config);
+        Oracle::new(&config).unwrap()
+    }
+
+    #[test]
+    fn linear_codes_count_equal_tokens_and_bound_ones_equal_blocks() {
+        // Layer 2 stores 1 2 3 4 → 5; the context has one token of the older block wrong.
+        for (composition, layer2) in [(Composition::Jlt, 0.75), (Composition::Bind, 0.5)] {
+            let mut oracle = oracle(|c| c.composition = composition);
+            oracle.memorize(&[1, 2, 3, 4, 5]).unwrap();
+            assert_eq!(oracle.layer_weights(&[9, 2, 3, 4], 2).unwrap()[&5], layer2);
+            assert_eq!(oracle.layer_weights(&[9, 2, 3, 4], 1).unwrap()[&5], 1.0);
+            // One token of each block wrong: no block is equal, half of the tokens are.
+            let graded = oracle.layer_weights(&[9, 2, 9, 4], 2).unwrap();
+            let expected = if composition == Composition::Jlt { Some(&0.5) } else { None };
+            assert_eq!(graded.get(&5), expected);
+        }
+    }
+
+    #[test]
+    fn stored_recall_returns_every_sequence_that_resembles() {
+        // The inner memory holds 1 2 and 2 3 and 3 4 and 4 5. Asked for 9 2 it returns half of 1 2.
+        let mut oracle = oracle(|c| c.recall = Recall::Stored);
+        oracle.memorize(&[1, 2, 3, 4, 5]).unwrap();
+        // Blocks: half of "1 2", and "3 4" in full.
+        assert_eq!(oracle.layer_weights(&[9, 2, 3, 4], 2).unwrap()[&5], 0.75);
+        // With bound codes too: the half block is that of an equal sequence.
+        let mut bound = self::oracle(|c| {
+            c.recall = Recall::Stored;
+            c.composition = Composition::Bind;
+        });
+        bound.memorize(&[1, 2, 3, 4, 5]).unwrap();
+        assert_eq!(bound.layer_weights(&[9, 2, 3, 4], 2).unwrap()[&5], 0.75);
+    }
+
+    #[test]
+    fn without_a_distiller_repetitions_count() {
+        for (distiller, weight) in [(Distiller::Exact, 1.0), (Distiller::Off, 2.0)] {
+            let mut oracle = oracle(|c| {
+                c.recall = Recall::Stored;
+                c.distiller = distiller;
+                c.composition = Composition::Bind;
+            });
+            oracle.memorize(&[1, 2, 3, 4, 5]).unwrap();
+            oracle.memorize(&[1, 2]).unwrap(); // the block 1 2 once more, with nothing after it
+            oracle.memorize(&[3, 4]).unwrap();
+            assert_eq!(oracle.layer_weights(&[1, 2, 3, 4], 2).unwrap()[&5], weight);
+        }
+    }
+
+    #[test]
+    fn complete_forgetting_removes_sequences_that_nothing_else_uses() {
+        let mut oracle = oracle(|c| c.recall = Recall::Stored);
+        oracle.memorize(&[1, 2, 3, 4]).unwrap();
+        oracle.memorize(&[1, 2, 7]).unwrap();
+        oracle.forget_completely(&[1, 2, 3, 4]).unwrap();
+        let kept: Vec<_> = oracle.inner[0].keys().cloned().collect();
+        assert_eq!(kept, [vec![Some(1), Some(2)], vec![Some(2), Some(7)]]);
+        oracle.forget(&[1, 2, 7]).unwrap();
+        assert!(oracle.next.iter().all(BTreeMap::is_empty) && !oracle.inner[0].is_empty());
     }
 }

@@ -138,6 +138,17 @@ impl Reader {
         order
     }
 
+    /// `n` random signs, +1 or −1, one raw bit each, 64 a word.
+    pub fn signs(&mut self, n: usize) -> Vec<f32> {
+        let mut signs = Vec::with_capacity(n);
+        while signs.len() < n {
+            let word = self.word();
+            let count = 64.min(n - signs.len());
+            signs.extend((0..count).map(|k| if word >> k & 1 == 0 { 1.0 } else { -1.0 }));
+        }
+        signs
+    }
+
     /// `len` tokens drawn uniformly from a vocabulary of `n`.
     pub fn tokens(&mut self, len: usize, n: usize) -> Vec<u32> {
         (0..len).map(|_| self.below(n as u64) as u32).collect()

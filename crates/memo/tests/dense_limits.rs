@@ -47,18 +47,20 @@ fn impossible_configurations() {
 fn models_that_would_not_fit() {
     let small = DenseConfig { memory_limit: 1000, ..DenseConfig::new(100, 64, 2, 2) };
     let needed = small.bytes().unwrap();
-    assert_eq!(refused(small), ConfigError::DoesNotFit { needed, limit: 1000 });
+    assert_eq!(refused(small), ConfigError::OverLimit { needed, limit: 1000 });
     let memo =
         DenseMemo::new(DenseConfig { memory_limit: needed, ..DenseConfig::new(100, 64, 2, 2) });
     assert_eq!(memo.unwrap().bytes() as u64, needed);
+    assert_eq!(DenseConfig { heads: 0, ..DenseConfig::new(10, 64, 2, 2) }.bytes(), None);
+    assert_eq!(DenseConfig { layers: 0, ..DenseConfig::new(10, 64, 2, 2) }.bytes(), None);
     // Petabytes, and more bytes than 64 bits can count.
     for dim in [1 << 25, 1 << 40] {
         let error = refused(DenseConfig::new(100, dim, 2, 2));
-        assert!(matches!(error, ConfigError::DoesNotFit { .. }), "{error}");
+        assert!(matches!(error, ConfigError::OutOfMemory { .. }), "{error}");
     }
     assert!(TokenCodes::new(CodeKind::Gaussian, 1 << 31, 1 << 30, 0).is_err());
-    let single = SingleConfig { head_dim: 1 << 40, ..SingleConfig::new(10, 64, 2) };
-    assert!(matches!(SingleMemory::new(single).unwrap_err(), ConfigError::DoesNotFit { .. }));
+    let single = SingleConfig { head_dim: 1 << 40, ..SingleConfig::new(10, 64, 2).unwrap() };
+    assert!(matches!(SingleMemory::new(single).unwrap_err(), ConfigError::OutOfMemory { .. }));
 }
 
 #[test]
@@ -86,9 +88,14 @@ fn unknown_tokens_change_nothing() {
     assert_eq!(memo.predict(&[1, 2, 10]).unwrap_err(), error);
     assert_eq!(memo.predict_along(&[1, 2, 10]).unwrap_err(), error);
     assert_eq!(memo.trace(&[1, 2, 10], 1).unwrap_err(), error);
-    let mut single = SingleMemory::new(SingleConfig::new(10, 64, 2)).unwrap();
+    let mut single = SingleMemory::new(SingleConfig::new(10, 64, 2).unwrap()).unwrap();
     assert_eq!(single.memorize(&[1, 2, 10]).unwrap_err(), error);
     assert_eq!(single.predict(&[1]).unwrap_err(), Error::WindowLength { got: 1, expected: 2 });
+    assert_eq!(SingleConfig::new(10, 64, 0), Err(ConfigError::NoHeads));
+    assert_eq!(
+        SingleConfig::new(10, 64, 3),
+        Err(ConfigError::HeadsDoNotDivide { dim: 64, heads: 3 })
+    );
     assert_eq!(
         single.memorize_pairs(&[1, 2, 3], &[4]).unwrap_err(),
         Error::WindowLength { got: 3, expected: 2 }
@@ -100,19 +107,27 @@ fn complete_forgetting_refuses_what_was_not_memorized() {
     let config = DenseConfig::new(10, 64, 2, 2);
     let mut rounding = DenseMemo::new(config.clone()).unwrap();
     assert_eq!(rounding.forget_completely(&[1, 2, 3]), Err(Error::NeedsExactDistiller));
-    let mut memo = DenseMemo::new(DenseConfig { distiller: Distiller::Exact, ..config }).unwrap();
-    memo.memorize(&[1, 2, 3, 4]).unwrap();
-    let before = memo.memory(2).unwrap().cells().to_vec();
-    let error = Error::NotMemorized { tokens: 2, position: 3 };
-    assert_eq!(memo.forget_completely(&[1, 2, 3, 5]), Err(error));
-    // Its sequences are stored once; the text needs one of them twice.
-    assert_eq!(
-        memo.forget_completely(&[1, 2, 1, 2]),
-        Err(Error::NotMemorized { tokens: 2, position: 2 })
-    );
-    assert_eq!(memo.memory(2).unwrap().cells(), before);
-    assert_eq!(memo.forget_completely(&[1, 2, 3, 4]), Ok(()));
-    assert_eq!(memo.stored_sequences(), [0]);
+    let text = [1, 2, 3, 4, 5];
+    for (recall, layers) in [(Recall::Stored, 2), (Recall::Stored, 1), (Recall::Computed, 2)] {
+        let config = DenseConfig { distiller: Distiller::Exact, recall, layers, ..config.clone() };
+        let mut memo = DenseMemo::new(config).unwrap();
+        memo.memorize(&text).unwrap();
+        let before = memo.memory(layers).unwrap().cells().to_vec();
+        // Neither a part of the text, whose sequences are all stored, nor a longer one.
+        for other in [&[1, 2, 3][..], &[1, 2, 3, 4, 5, 1], &[]] {
+            let error = Error::NotMemorized { tokens: other.len() };
+            assert_eq!(memo.forget_completely(other), Err(error));
+        }
+        assert_eq!(memo.memory(layers).unwrap().cells(), before);
+        assert_eq!(memo.forget_completely(&text), Ok(()));
+        assert!(memo.stored_sequences().iter().all(|count| *count == 0));
+        assert_eq!(memo.forget_completely(&text), Err(Error::NotMemorized { tokens: 5 }));
+        // What was forgotten from the last layer only is forgotten, too.
+        memo.memorize(&text).unwrap();
+        memo.forget(&text).unwrap();
+        assert_eq!(memo.forget_completely(&text), Err(Error::NotMemorized { tokens: 5 }));
+        assert_eq!(memo.memory(layers).unwrap().load(), 0.0);
+    }
 }
 
 #[test]
@@ -138,6 +153,51 @@ fn empty_and_short_texts() {
     assert_eq!(memo.memory(2).unwrap().load(), 0.0);
     assert_eq!(memo.predict(&[]).unwrap().weight, 0.0);
     assert_eq!(memo.predict_along(&[]).unwrap(), []);
+}
+
+#[test]
+fn an_update_may_be_a_whole_text() {
+    let config = DenseConfig { update_rows: usize::MAX, ..DenseConfig::new(10, 64, 2, 2) };
+    let mut memo = DenseMemo::new(config).unwrap();
+    memo.memorize(&[1, 2, 3, 4, 5]).unwrap();
+    assert_eq!(memo.predict(&[1, 2, 3, 4]).unwrap().token, 5);
+}
+
+#[test]
+fn long_texts_are_read_as_their_prefixes_are() {
+    // Long enough to cross the pieces and batches that texts are cut into.
+    let text = Stream::new(5, Purpose::Sampling, 0).reader().tokens(2300, 300);
+    for codes in [CodeKind::Gaussian, CodeKind::Hadamard] {
+        for recall in [Recall::Computed, Recall::Stored, Recall::Blend(0.0), Recall::Blend(0.5)] {
+            let with = |update_rows| {
+                let config = DenseConfig {
+                    codes,
+                    recall,
+                    update_rows,
+                    distiller: Distiller::Exact,
+                    ..DenseConfig::new(300, 64, 4, 3)
+                };
+                let mut memo = DenseMemo::new(config).unwrap();
+                memo.memorize(&text).unwrap();
+                memo
+            };
+            let memo = with(1024);
+            let other = with(77);
+            for layer in 1..=3 {
+                if let (Some(a), Some(b)) = (memo.memory(layer), other.memory(layer)) {
+                    let close = a.cells().iter().zip(b.cells()).all(|(x, y)| (x - y).abs() < 1e-3);
+                    assert!(close, "{codes:?} {recall:?} layer {layer}");
+                }
+            }
+            let along = memo.predict_along(&text).unwrap();
+            let ends: Vec<usize> = (0..2300).step_by(61).chain([2299]).collect();
+            let prefixes: Vec<&[u32]> = ends.iter().map(|&p| &text[..=p]).collect();
+            for (p, each) in ends.iter().zip(memo.predict_batch(&prefixes).unwrap()) {
+                let error = (along[*p].weight - each.weight).abs();
+                assert!(error < 1e-3 * (1.0 + each.weight.abs()), "{codes:?} {recall:?} at {p}");
+            }
+        }
+    }
 }
 
 #[test]

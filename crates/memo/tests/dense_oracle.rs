@@ -28,7 +28,8 @@ fn the_sentence_of_section_3_1() {
     let (physics, or) = (6, 10);
     for codes in KINDS {
         let mut memo =
-            SingleMemory::new(SingleConfig { codes, ..SingleConfig::new(11, 4096, 4) }).unwrap();
+            SingleMemory::new(SingleConfig { codes, ..SingleConfig::new(11, 4096, 4).unwrap() })
+                .unwrap();
         memo.memorize(&sentence).unwrap();
         assert_eq!(memo.memory().load(), 6.0);
         let noise = memo.memory().noise(1.25);
@@ -213,6 +214,52 @@ proptest! {
                 let fine = close(weight, token, &exact, noise + crosstalk, 2048);
                 prop_assert!(fine, "{weight} for token {token} of {exact:?}, noise {noise}");
             }
+        }
+    }
+}
+
+/// Partial matches, three layers and few tokens, where every option counts differently: over many seeds the engine's
+/// weights must average to the oracle's. The error of the mean is measured, so a wrong count of a quarter shows.
+#[test]
+fn on_average_every_option_counts_as_the_oracle_does() {
+    let text = [0, 1, 2, 3, 4, 0, 2, 4, 1, 3, 3, 0, 1, 2];
+    let contexts: [&[u32]; 3] =
+        [&[0, 1, 2, 3, 4, 0, 2, 4], &[0, 1, 4, 3, 4, 0, 2, 4], &[3, 0, 0, 2]];
+    let (dim, seeds) = (256, 24);
+    let mut options = Vec::new();
+    for codes in KINDS {
+        for composition in [Composition::Jlt, Composition::Bind] {
+            for recall in [Recall::Computed, Recall::Stored, Recall::Blend(0.4)] {
+                for distiller in [Distiller::Exact, Distiller::Off] {
+                    let config = DenseConfig::new(5, dim, 2, 3);
+                    options.push(DenseConfig { codes, composition, recall, distiller, ..config });
+                }
+            }
+        }
+    }
+    for config in options {
+        let mut oracle = Oracle::new(&config).unwrap();
+        oracle.memorize(&text).unwrap();
+        oracle.memorize(&text[..6]).unwrap();
+        let mut runs: Vec<Vec<f32>> = Vec::new();
+        for seed in 0..seeds {
+            let mut memo = DenseMemo::new(DenseConfig { seed, ..config.clone() }).unwrap();
+            memo.memorize(&text).unwrap();
+            memo.memorize(&text[..6]).unwrap();
+            runs.push(memo.weights_batch(&contexts).unwrap());
+        }
+        let exact: Vec<f32> = contexts.iter().flat_map(|c| oracle.weights(c).unwrap()).collect();
+        for (k, exact) in exact.iter().enumerate() {
+            let values: Vec<f64> = runs.iter().map(|run| f64::from(run[k])).collect();
+            let mean = values.iter().sum::<f64>() / values.len() as f64;
+            let variance =
+                values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (values.len() - 1) as f64;
+            let error = (variance / values.len() as f64).sqrt();
+            let off = (mean - f64::from(*exact)).abs();
+            assert!(
+                off < 5.0 * error + 1e-3,
+                "{config:?}: weight {k} is {mean} ± {error}, oracle {exact}"
+            );
         }
     }
 }

@@ -9,60 +9,71 @@ use memo::random::{Purpose, Stream};
 
 const VOCAB: usize = 50_254;
 
-/// Accuracy on a random sample of positions, and what [`DenseMemo::expected_recall`] predicts.
-fn accuracy(codes: CodeKind, dim: usize, layers: usize, samples: usize) -> (f64, f64) {
+/// Accuracy on every position, or on a random sample of them, and what [`DenseMemo::expected_recall`] predicts.
+fn accuracy(codes: CodeKind, dim: usize, layers: usize, samples: Option<usize>) -> (f64, f64) {
     let config = DenseConfig { codes, seed: 1, ..DenseConfig::authors(VOCAB, dim, 4, layers) };
     let mut memo = DenseMemo::new(config).unwrap();
     let mut reader = Stream::new(2, Purpose::Sampling, 0).reader();
     let chunks: Vec<Vec<u32>> = (0..30).map(|_| reader.tokens(1024, VOCAB)).collect();
     let texts: Vec<&[u32]> = chunks.iter().map(Vec::as_slice).collect();
     memo.memorize_all(&texts).unwrap();
-    let positions: Vec<(usize, usize)> = (0..samples)
-        .map(|_| (reader.below(30) as usize, 4 + reader.below(1020) as usize))
-        .collect();
-    let contexts: Vec<&[u32]> = positions.iter().map(|&(c, p)| &chunks[c][..p]).collect();
-    let predictions = memo.predict_batch(&contexts).unwrap();
-    let right =
-        positions.iter().zip(predictions).filter(|((c, p), q)| chunks[*c][*p] == q.token).count();
-    let accuracy = right as f64 / samples as f64;
-    println!(
-        "{codes:?} d={dim} l={layers}: accuracy {accuracy:.4} of {samples}, expected {:.4}",
-        memo.expected_recall()
-    );
-    (accuracy, memo.expected_recall())
+    let (mut right, mut tried) = (0, 0);
+    if let Some(samples) = samples {
+        let position = |_| (reader.below(30) as usize, 4 + reader.below(1020) as usize);
+        let positions: Vec<(usize, usize)> = (0..samples).map(position).collect();
+        let contexts: Vec<&[u32]> = positions.iter().map(|&(c, p)| &chunks[c][..p]).collect();
+        for (&(c, p), q) in positions.iter().zip(memo.predict_batch(&contexts).unwrap()) {
+            right += usize::from(chunks[c][p] == q.token);
+            tried += 1;
+        }
+    } else {
+        for chunk in &chunks {
+            let predictions = memo.predict_along(&chunk[..1023]).unwrap();
+            for (q, next) in predictions.iter().zip(&chunk[1..]).skip(3) {
+                right += usize::from(q.token == *next);
+                tried += 1;
+            }
+        }
+    }
+    let (accuracy, expected) = (f64::from(right as u32) / f64::from(tried), memo.expected_recall());
+    println!("{codes:?} d={dim} l={layers}: {accuracy:.4} of {tried}, expected {expected:.4}");
+    (accuracy, expected)
 }
 
-/// Three standard errors of a share measured on a sample.
-fn error(share: f64, samples: usize) -> f64 {
-    3.0 * (share * (1.0 - share) / samples as f64).sqrt()
-}
-
-fn reproduces(dim: usize, layers: usize, theirs: f64, samples: usize) {
+/// `slack` is the sampling error; none where every position is tried.
+fn reproduces(dim: usize, layers: usize, theirs: f64, samples: Option<usize>, slack: f64) {
     let (gaussian, expected) = accuracy(CodeKind::Gaussian, dim, layers, samples);
-    let slack = error(theirs, samples);
     assert!((gaussian - theirs).abs() < 0.02 + slack, "{gaussian} against the authors' {theirs}");
-    // The prediction is for texts much longer than a window; the first 64 of 1,024 tokens have fewer layers to help.
-    let edge = if layers == 1 { 0.03 } else { 0.07 };
-    assert!((gaussian - expected).abs() < edge + slack, "{gaussian} against {expected} expected");
+    // With several layers the prediction is optimistic: by a few points at the beginning of a text, where long windows
+    // are missing, and by one or two elsewhere.
+    let bias = if layers == 1 { 0.03 } else { 0.07 };
+    assert!((gaussian - expected).abs() < bias + slack, "{gaussian} against {expected} expected");
     let (hadamard, _) = accuracy(CodeKind::Hadamard, dim, layers, samples);
     assert!(hadamard > gaussian - 0.01 - slack, "Hadamard {hadamard}, Gaussian {gaussian}");
 }
 
 #[test]
-fn one_layer_of_1024_dimensions() {
-    reproduces(1024, 1, 0.80, 3000);
+fn one_layer_of_1024_dimensions_on_a_sample() {
+    // Three standard errors of 0.8 on 3,000 positions.
+    reproduces(1024, 1, 0.80, Some(3000), 0.022);
 }
 
 #[test]
-#[ignore = "a minute of matrix products; `cargo xtask protocol` runs it on every position of a large sample"]
+#[ignore = "minutes of matrix products; `cargo xtask protocol` runs it"]
+fn one_layer_of_1024_dimensions() {
+    reproduces(1024, 1, 0.80, None, 0.0);
+}
+
+#[test]
+#[ignore = "minutes of matrix products; `cargo xtask protocol` runs it"]
 fn three_layers_of_1024_dimensions() {
-    reproduces(1024, 3, 0.845, 20_000);
+    reproduces(1024, 3, 0.845, None, 0.0);
 }
 
 #[test]
 #[ignore = "minutes of matrix products; `cargo xtask protocol` runs it"]
 fn three_layers_of_2048_dimensions() {
-    reproduces(2048, 3, 0.997, 10_000);
+    reproduces(2048, 3, 0.997, None, 0.0);
 }
 
 /// Stored recall is the paper's equation. It holds for a few thousand tokens at d = 1024 and collapses as the inner

@@ -47,7 +47,8 @@ proptest! {
     ) {
         let (count, input) = (40, 1500);
         // The lemma's own dimension for this many points. It bounds a pair's chance to be violated by 2/m², so at
-        // most one violation is expected among the m²/2 pairs; eight would be a wonder.
+        // most one violation is expected among the m²/2 pairs; eight would be a wonder. Coordinates spread by signs and
+        // a Walsh–Hadamard transform do as well as Gaussian ones.
         let output = capacity::dimension(count as f64, 2.0 * epsilon);
         let points = points(kind, count, input, seed);
         let gaussian = violations(&GaussianTransform::new(input, output, seed, 0), &points, epsilon);

@@ -22,7 +22,8 @@ pub(super) struct Numbers {
     pub(super) emitted: Emitted,
     /// What the paper says the weight should be.
     pub(super) paper: f32,
-    /// How far the dimension and the load may let a layer's weight be off: one standard deviation.
+    /// How far the dimension and the load would let a layer's weight be off if inner recall were perfect: one standard
+    /// deviation.
     pub(super) deviation: f64,
     /// A second text, memorized before the first is forgotten.
     pub(super) other_text: Vec<String>,

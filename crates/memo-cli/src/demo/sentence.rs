@@ -44,7 +44,7 @@ pub(super) fn run(options: &DemoOptions) -> anyhow::Result<Sentence> {
     let text: Vec<u32> = SENTENCE.split(' ').map(id).collect();
     let mut memory = SingleMemory::new(SingleConfig {
         seed: options.seed,
-        ..SingleConfig::new(words.len(), options.dim, HEADS)
+        ..SingleConfig::new(words.len(), options.dim, HEADS)?
     })?;
     memory.memorize(&text)?;
 

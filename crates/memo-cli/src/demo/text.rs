@@ -10,7 +10,7 @@ impl Display for Demo {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let codes = format!("Gaussian codes of dimension {}, seed {}", self.dim, self.seed);
         writeln!(f, "The paper's worked examples {}\n", styled(FAINT, format!("({codes})")))?;
-        writeln!(f, "{}\n{}", self.sentence, self.numbers)
+        write!(f, "{}\n{}", self.sentence, self.numbers)
     }
 }
 
@@ -20,11 +20,11 @@ fn two(weight: f32) -> String {
     if text == "-0.00" { "0.00".to_owned() } else { text }
 }
 
-/// A weight beside the one that the paper gives, and how far it may be off.
-fn against(emitted: &Emitted, paper: f32, deviation: f64) -> String {
+/// A weight beside the one that the paper gives, and how far it may be off if that is known.
+fn against(emitted: &Emitted, paper: f32, deviation: Option<f64>) -> String {
     let weight = styled(GOOD, format!("{}  {:.2}", emitted.token, emitted.weight));
-    let deviation = deviation * f64::from(paper);
-    format!("{weight}   {}", styled(FAINT, format!("paper: {paper} (±{deviation:.2} at this d)")))
+    let off = deviation.map(|d| format!(" (±{:.2} at this d)", d * f64::from(paper)));
+    format!("{weight}   {}", styled(FAINT, format!("paper: {paper}{}", off.unwrap_or_default())))
 }
 
 impl Display for Sentence {
@@ -61,7 +61,7 @@ impl Display for Sentence {
                 f,
                 "  {:24}→ {}",
                 query.window,
-                against(&query.emitted, query.paper, self.deviation)
+                against(&query.emitted, query.paper, Some(self.deviation))
             )?;
         }
         writeln!(f, "\n  forget    the sentence")?;
@@ -92,7 +92,7 @@ impl Display for Numbers {
             )?;
         }
         let context = spaced(&self.text[..8]);
-        writeln!(f, "\n  {context:24}→ {}\n", against(&self.emitted, self.paper, self.deviation))?;
+        writeln!(f, "\n  {context:24}→ {}\n", against(&self.emitted, self.paper, None))?;
         writeln!(f, "  memorize  {}", self.other_text.join(" "))?;
         let dropped =
             format!("inner sequences: {} → {}", self.sequences, self.sequences_after_forgetting);

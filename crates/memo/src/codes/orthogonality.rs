@@ -36,7 +36,7 @@ impl Orthogonality {
     pub fn measure(codes: &TokenCodes, max_pairs: usize, seed: u64) -> Self {
         let (n, d) = (codes.vocab(), codes.dim());
         // The largest m with m·(m − 1)/2 ≤ max_pairs.
-        let fits = usize::midpoint(1, (1 + 8 * max_pairs).isqrt());
+        let fits = usize::midpoint(1, max_pairs.saturating_mul(8).saturating_add(1).isqrt());
         let mut tokens: Vec<u32> =
             if fits >= n { (0..n as u32).collect() } else { sample(n, fits, seed) };
         tokens.sort_unstable();

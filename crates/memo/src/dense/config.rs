@@ -46,7 +46,7 @@ pub enum Distiller {
     /// or similar sequences reach ½.
     #[default]
     Memory,
-    /// By a counted set of sequence hashes. Never errs, and allows forgetting completely.
+    /// By a counted set of 64-bit sequence hashes. Errs only if two of them collide, and allows forgetting completely.
     Exact,
     /// Φ = 1: every occurrence is stored. What the authors' figures used.
     Off,
@@ -165,15 +165,18 @@ impl DenseConfig {
         self.recall.alpha() > 0.0
     }
 
-    /// Bytes of codes, projections and memories; `None` when not even their number fits in 64 bits.
+    /// Bytes of codes, projections and memories; `None` when not even their number fits in 64 bits, or there are no
+    /// heads or layers.
     pub fn bytes(&self) -> Option<u64> {
-        let (d, h) = (self.dim as u64, self.heads as u64);
-        let (layers, inner) = (self.layers as u64, self.layers as u64 - 1);
+        let (d, h, layers) = (self.dim as u64, self.heads as u64, self.layers as u64);
+        let inner = layers.checked_sub(1)?;
         let square = d.checked_mul(d)?;
         let (reduction, composition) = match (self.codes, self.composition) {
-            (CodeKind::Gaussian, Composition::Jlt) => (square / h, square.checked_mul(h)?),
-            (CodeKind::Gaussian, Composition::Bind) => (square / h, d.checked_mul(h)?),
-            (CodeKind::Hadamard, _) => (d, d.checked_mul(h)?),
+            (CodeKind::Gaussian, Composition::Jlt) => {
+                (square.checked_div(h)?, square.checked_mul(h)?)
+            }
+            (CodeKind::Gaussian, Composition::Bind) => (square.checked_div(h)?, d.checked_mul(h)?),
+            (CodeKind::Hadamard, _) => (d + d.checked_div(h)?, d.checked_mul(h)?),
         };
         let memories = if self.has_inner_memories() { layers } else { 1 };
         let values = reduction
@@ -185,6 +188,12 @@ impl DenseConfig {
 
     /// Finds what cannot work, without allocating anything.
     pub fn check(&self) -> Result<(), ConfigError> {
+        self.check_shape()?;
+        check_memory(self.bytes(), self.memory_limit)
+    }
+
+    /// The same but for the memory that it takes.
+    pub(crate) fn check_shape(&self) -> Result<(), ConfigError> {
         codes::check(self.codes, self.vocab, self.dim)?;
         if self.heads < 2 {
             return Err(ConfigError::TooFewHeads(self.heads));
@@ -205,6 +214,6 @@ impl DenseConfig {
         if self.update_rows == 0 {
             return Err(ConfigError::EmptyUpdate);
         }
-        check_memory(self.bytes(), self.memory_limit)
+        Ok(())
     }
 }

@@ -91,6 +91,11 @@ pub(super) fn sequence_hashes(tokens: &[u32], heads: usize, layers: usize) -> Ve
     hashes
 }
 
+/// A 64-bit hash of a whole text.
+pub(super) fn text_hash(text: &[u32]) -> u64 {
+    text.iter().fold(mix(text.len() as u64), |hash, token| mix(hash ^ mix(u64::from(*token))))
+}
+
 /// A bijective mixer of 64 bits in which every input bit reaches every output bit (SplitMix64's finisher).
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);

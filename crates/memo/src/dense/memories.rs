@@ -2,13 +2,11 @@
 //! MM_m and MM_f write.
 
 use super::config::{DenseConfig, Distiller};
-use super::distill::{SequenceCounts, by_rounding, sequence_hashes};
+use super::distill::{SequenceCounts, by_rounding, sequence_hashes, text_hash};
 use super::encoder::{CACHED_ROWS, Encoder};
 use super::memory::CorrelationMemory;
 use super::pass::Pass;
 use super::update::Update;
-use crate::error::Error;
-use std::collections::HashMap;
 
 #[derive(Debug)]
 pub(super) struct Memories {
@@ -18,6 +16,8 @@ pub(super) struct Memories {
     pub(super) inner: Vec<CorrelationMemory>,
     /// How often each inner sequence was memorized; none unless the distiller is exact.
     pub(super) counts: Vec<SequenceCounts>,
+    /// How often each whole text was memorized and not forgotten since; none unless the distiller is exact.
+    texts: Option<SequenceCounts>,
 }
 
 /// What to do with a text.
@@ -37,29 +37,29 @@ impl Memories {
             last: CorrelationMemory::new(config.dim, config.dim),
             inner: vec![CorrelationMemory::new(config.dim, config.dim); inner],
             counts: vec![SequenceCounts::default(); counted],
+            texts: (config.distiller == Distiller::Exact).then(SequenceCounts::default),
         }
     }
 
-    /// That every inner sequence of a text is stored as often as the text needs it.
-    pub(super) fn check_memorized(&self, encoder: &Encoder, text: &[u32]) -> Result<(), Error> {
-        let layers = self.counts.len().min(encoder.active_layers(text.len()));
-        let hashes = sequence_hashes(text, encoder.config.heads, layers);
-        for (i, (hashes, counts)) in hashes.iter().zip(&self.counts).enumerate() {
-            let mut needed: HashMap<u64, u64> = HashMap::new();
-            for (p, &hash) in hashes.iter().enumerate().filter(|(p, _)| encoder.is_stored(i, *p)) {
-                let needed = needed.entry(hash).or_insert(0);
-                *needed += 1;
-                if *needed > counts.count(hash) {
-                    let tokens = encoder.config.span(i + 1);
-                    return Err(Error::NotMemorized { tokens, position: p });
-                }
+    /// Whether a text is memorized, as far as the exact distiller knows.
+    pub(super) fn has(&self, text: &[u32]) -> bool {
+        self.texts.as_ref().is_some_and(|texts| texts.count(text_hash(text)) > 0)
+    }
+
+    /// Counts whole texts, so that only what was memorized can be forgotten completely.
+    fn count_texts(&mut self, texts: &[&[u32]], change: Change) {
+        if let Some(counts) = &mut self.texts {
+            for text in texts {
+                let hash = text_hash(text);
+                let _ =
+                    if change == Change::Memorize { counts.add(hash) } else { counts.remove(hash) };
             }
         }
-        Ok(())
     }
 
     /// Passes texts up the layers and adds to the memories, or subtracts from them, what they hold of each.
     pub(super) fn write(&mut self, encoder: &Encoder, texts: &[&[u32]], change: Change) {
+        self.count_texts(texts, change);
         let config = &encoder.config;
         let weight = if change == Change::Memorize { 1.0 } else { -1.0 };
         let mut update = Update::new(&encoder.codes, config.dim, weight);
@@ -70,10 +70,13 @@ impl Memories {
             let active = encoder.active_layers(text.len());
             let hashes = sequence_hashes(text, config.heads, self.counts.len().min(active));
             let mut pass = Pass::memorizing(encoder, active);
-            for (start, tokens) in (0..).step_by(rows).zip(text.chunks(rows)) {
+            let mut end = 0;
+            for tokens in text.chunks(rows) {
+                let start = end;
+                end += tokens.len();
                 pass.advance(tokens, &[]);
                 // Sel: the token after each window; the text's last window has none.
-                let next = &text[start + 1..text.len().min(start + tokens.len() + 1)];
+                let next = &text[start + 1..text.len().min(end + 1)];
                 let stored = |i: usize, r: usize| encoder.is_stored(i, start + r);
                 let pairs = |r: usize| (0..active).filter(|&i| stored(i, r)).count();
                 pass.add_keys(update.grow(next, (0..next.len()).map(pairs).sum()), stored);

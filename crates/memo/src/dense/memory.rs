@@ -33,8 +33,13 @@ pub struct CorrelationMemory {
 
 impl CorrelationMemory {
     /// An empty memory.
+    ///
+    /// # Panics
+    /// If a dimension is 0 or the cells would not fit in memory.
     pub fn new(key_dim: usize, value_dim: usize) -> Self {
-        CorrelationMemory { key_dim, value_dim, cells: vec![0.0; key_dim * value_dim], load: 0.0 }
+        assert!(key_dim > 0 && value_dim > 0, "a memory of {key_dim} × {value_dim} cells");
+        let cells = key_dim.checked_mul(value_dim).expect("a memory that fits");
+        CorrelationMemory { key_dim, value_dim, cells: vec![0.0; cells], load: 0.0 }
     }
 
     /// The dimension of keys.
@@ -82,15 +87,21 @@ impl CorrelationMemory {
     /// If keys and values have the wrong dimensions or differ in number.
     pub fn add_batch(&mut self, keys: &[f32], values: &[f32], weight: f32) {
         let pairs = keys.len() / self.key_dim;
-        let values = Mat::new(values, pairs, self.value_dim);
-        multiply_add(
-            &mut self.cells,
-            true,
-            weight,
-            values.transposed(),
-            Mat::new(keys, pairs, self.key_dim),
-        );
-        self.load += f64::from(weight) * pairs as f64;
+        self.add_rows(keys, values, weight);
+        self.add_load(f64::from(weight) * pairs as f64);
+    }
+
+    /// The same for rows that are not single pairs, whose load the caller adds.
+    pub(super) fn add_rows(&mut self, keys: &[f32], values: &[f32], weight: f32) {
+        let rows = keys.len() / self.key_dim;
+        let values = Mat::new(values, rows, self.value_dim).transposed();
+        let keys = Mat::new(keys, rows, self.key_dim);
+        multiply_add(&mut self.cells, true, weight, values, keys);
+    }
+
+    /// Counts pairs that were added otherwise.
+    pub(super) fn add_load(&mut self, load: f64) {
+        self.load += load;
     }
 
     /// Adds every pair of a batch with a weight of its own: `C + K·diag(weights)·Vᵀ`. Pairs of weight 0 cost nothing.
@@ -106,9 +117,8 @@ impl CorrelationMemory {
             kept_keys.extend(key.iter().map(|k| k * weight));
             kept_values.extend_from_slice(value);
         }
-        let pairs = kept_keys.len() / self.key_dim;
-        self.add_batch(&kept_keys, &kept_values, 1.0);
-        self.load += weights.iter().map(|w| f64::from(*w)).sum::<f64>() - pairs as f64;
+        self.add_rows(&kept_keys, &kept_values, 1.0);
+        self.add_load(weights.iter().map(|w| f64::from(*w)).sum());
     }
 
     /// The value that a key returns: `kᵀ·C`.
@@ -165,9 +175,8 @@ impl CorrelationMemory {
         (key_norm2 * self.density().max(0.0)).sqrt()
     }
 
-    /// The cells, for updates that know their structure; `pairs` is what they add to the load.
-    pub(super) fn cells_mut(&mut self, pairs: f64) -> &mut [f32] {
-        self.load += pairs;
+    /// The cells, for an update that knows their structure.
+    pub(super) fn cells_mut(&mut self) -> &mut [f32] {
         &mut self.cells
     }
 }

@@ -116,17 +116,19 @@ impl DenseMemo {
         Ok(())
     }
 
-    /// Forgets a text, and also the inner sequences that no other memorized text uses. Needs [`Distiller::Exact`]
-    /// where there are inner memories, and changes nothing if the text was not memorized.
+    /// Forgets a text, and also the inner sequences that no other memorized text uses.
+    ///
+    /// Where there are inner memories this needs [`Distiller::Exact`]. The exact distiller knows the memorized texts: one
+    /// that was not memorized, or has been forgotten since, is refused and nothing changes.
     pub fn forget_completely(&mut self, text: &[u32]) -> Result<(), Error> {
-        if !self.config().has_inner_memories() {
-            return self.forget(text);
-        }
         check_tokens(text, self.config().vocab)?;
-        if self.config().distiller != Distiller::Exact {
+        let exact = self.config().distiller == Distiller::Exact;
+        if !exact && self.config().has_inner_memories() {
             return Err(Error::NeedsExactDistiller);
         }
-        self.memories.check_memorized(&self.encoder, text)?;
+        if exact && !self.memories.has(text) {
+            return Err(Error::NotMemorized { tokens: text.len() });
+        }
         self.write(&[text], Change::ForgetCompletely);
         Ok(())
     }

@@ -48,7 +48,8 @@ impl DenseMemo {
     }
 
     /// The share of memorized positions that the model should still predict, if texts repeat little, are much longer
-    /// than a window, and recall is computed: the linear law of the paper's Fig. 3 for this load and dimension. Stored recall does worse.
+    /// than a window, and recall is computed: the linear law of the paper's Fig. 3 for this load and dimension. With several layers it is a few
+    /// points optimistic; stored recall does worse.
     ///
     /// ```
     /// use memo::dense::{DenseConfig, DenseMemo};

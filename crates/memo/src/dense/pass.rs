@@ -93,8 +93,8 @@ impl<'e> Pass<'e> {
             composer.compose(&below[i].data, &windows, above[0].grow(self.count));
         }
         if alpha > 0.0 {
-            let computed = (alpha < 1.0).then(|| self.computed[i + 1].last(self.count));
-            let codes = recalled(self.recall, &inner[i], &self.keys(i), computed);
+            let computed = if alpha < 1.0 { self.computed[i + 1].last(self.count) } else { &[] };
+            let codes = blend(alpha, inner[i].read_batch(&self.keys(i)), computed);
             self.layers[i + 1].recalled = Some(codes);
         }
     }
@@ -136,20 +136,13 @@ impl<'e> Pass<'e> {
     }
 }
 
-/// What retrieval takes for the codes of windows: those that the memory returns for their keys, the computed ones, or
-/// a blend.
-pub(super) fn recalled(
-    recall: Recall,
-    memory: &CorrelationMemory,
-    keys: &[f32],
-    computed: Option<&[f32]>,
-) -> Vec<f32> {
-    let mut codes = memory.read_batch(keys);
-    if let Some(computed) = computed {
-        let alpha = recall.alpha();
-        for (code, computed) in codes.iter_mut().zip(computed) {
+/// What retrieval takes for the codes of windows: α of what the memory returned and 1 − α of the computed ones, which may
+/// be empty where α is 1.
+pub(super) fn blend(alpha: f32, mut stored: Vec<f32>, computed: &[f32]) -> Vec<f32> {
+    if alpha < 1.0 {
+        for (code, computed) in stored.iter_mut().zip(computed) {
             *code = alpha * *code + (1.0 - alpha) * computed;
         }
     }
-    codes
+    stored
 }

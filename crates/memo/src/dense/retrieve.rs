@@ -1,10 +1,9 @@
 //! Retrieval: the paper's MM_r, for single contexts, batches of them, and every position of a text.
 
-use super::config::Recall;
 use super::encoder::{CACHED_ROWS, Encoder};
 use super::memory::CorrelationMemory;
 use super::model::DenseMemo;
-use super::pass::{Pass, recalled};
+use super::pass::{Pass, blend};
 use super::windows::Windows;
 use crate::error::{Error, check_tokens};
 use crate::kernels::{add, dot};
@@ -94,8 +93,7 @@ impl DenseMemo {
             contexts.par_chunks(1).zip(sums.par_chunks_mut(d)).for_each(add_keys);
             return;
         }
-        let longest = contexts.iter().map(|c| c.len()).max().unwrap_or(0);
-        let rows = self.config().window().min(longest.max(1));
+        let rows = first_run(&self.encoder, contexts);
         let batch = (BATCH / (rows * d)).clamp(1, BATCH_ROWS);
         contexts.chunks(batch).zip(sums.chunks_mut(batch * d)).for_each(add_keys);
     }
@@ -106,30 +104,38 @@ impl DenseMemo {
     }
 }
 
+/// Blocks of layer 1 that a batch of contexts needs for each: as many tokens as the longest has, a multiple of h unless it
+/// is one, and at most hˡ.
+fn first_run(encoder: &Encoder, contexts: &[&[u32]]) -> usize {
+    let longest = contexts.iter().map(|c| c.len()).max().unwrap_or(0);
+    whole_windows(longest.min(encoder.config.window()), encoder.config.heads)
+}
+
+/// `blocks` rounded up to whole windows; one block stays alone.
+fn whole_windows(blocks: usize, heads: usize) -> usize {
+    if blocks <= 1 { 1 } else { blocks.next_multiple_of(heads) }
+}
+
 /// The blocks of the last hˡ tokens of some contexts, at one layer after the other: only the window at the end of a
 /// context is encoded, and Flat tiles it exactly as the paper prints it.
 pub(super) struct Tiles<'e> {
     encoder: &'e Encoder,
     contexts: usize,
-    /// Blocks per context: a power of h, 1 in layers whose windows are longer than the contexts.
+    /// Blocks per context; see [`whole_windows`].
     run: usize,
-    /// X: the blocks' computed codes, empty where recall does not need them.
-    pub(super) computed: Vec<f32>,
-    /// X̂: the blocks' recalled codes, where they differ from the computed ones.
-    pub(super) recalled: Option<Vec<f32>>,
-    recall: Recall,
+    /// X: the blocks' computed codes, empty where neither recall nor a trace needs them.
+    computed: Vec<f32>,
+    /// X̂: the blocks' codes as recall gives them, where these are not the computed ones.
+    recalled: Option<Vec<f32>>,
+    /// What the inner memory returned for the blocks; kept for a trace only.
+    stored: Option<Vec<f32>>,
+    traced: bool,
 }
 
 impl<'e> Tiles<'e> {
     pub(super) fn new(encoder: &'e Encoder, contexts: &[&[u32]]) -> Self {
-        let (h, d) = (encoder.config.heads, encoder.config.dim);
-        let longest = contexts.iter().map(|c| c.len()).max().unwrap_or(0);
-        let mut run = 1;
-        for _ in 0..encoder.config.layers {
-            if run < longest {
-                run *= h;
-            }
-        }
+        let d = encoder.config.dim;
+        let run = first_run(encoder, contexts);
         let mut computed = vec![0.0; contexts.len() * run * d];
         for (context, rows) in contexts.iter().zip(computed.chunks_exact_mut(run * d)) {
             let kept = &context[context.len().saturating_sub(run)..];
@@ -138,16 +144,13 @@ impl<'e> Tiles<'e> {
                 encoder.codes.write(*token, row);
             }
         }
-        let recall = encoder.config.recall;
-        Tiles { encoder, contexts: contexts.len(), run, computed, recalled: None, recall }
+        let contexts = contexts.len();
+        Tiles { encoder, contexts, run, computed, recalled: None, stored: None, traced: false }
     }
 
-    /// Also compute the codes that recall does not need, to compare with.
-    pub(super) fn with_computed(mut self) -> Self {
-        if self.recall == Recall::Stored {
-            self.recall = Recall::Blend(1.0);
-        }
-        self
+    /// Keeps what a trace compares: the computed codes, and what the inner memories return.
+    pub(super) fn traced(self) -> Self {
+        Tiles { traced: true, ..self }
     }
 
     /// The codes that keys are made of.
@@ -157,29 +160,27 @@ impl<'e> Tiles<'e> {
 
     pub(super) fn newest_keys(&self, i: usize) -> Vec<f32> {
         let layer = &self.encoder.layers[i];
-        let heads = self.encoder.config.heads;
+        let (heads, d) = (self.encoder.config.heads, layer.dim);
         // Only the newest window's rows are reduced.
         let width = heads.min(self.run);
-        let d = layer.dim;
-        let rows: Vec<f32> = self
-            .input()
-            .chunks_exact(self.run * d)
-            .flat_map(|run| &run[(self.run - width) * d..])
-            .copied()
-            .collect();
+        let mut rows = Vec::with_capacity(self.contexts * width * d);
+        for run in self.input().chunks_exact(self.run * d) {
+            rows.extend_from_slice(&run[(self.run - width) * d..]);
+        }
         layer.keys(&layer.reduce(&rows), &Windows::newest(heads, width, self.contexts))
     }
 
-    /// For each block of the newest window, the cosine between its recalled and its computed code.
+    /// For each block of the newest window, the cosine between the code that recall takes from the inner memory, or
+    /// computes if it uses none, and the computed code.
     pub(super) fn newest_cosines(&self) -> Vec<f32> {
         let (heads, d) = (self.encoder.config.heads, self.encoder.config.dim);
         let present = heads.min(self.run);
         let first = (self.run - present) * d;
-        let pairs =
-            self.input()[first..].chunks_exact(d).zip(self.computed[first..].chunks_exact(d));
-        let cosines = pairs.map(|(recalled, computed)| {
-            let lengths = dot(recalled, recalled).sqrt() * dot(computed, computed).sqrt();
-            if lengths > 0.0 { dot(recalled, computed) / lengths } else { 0.0 }
+        let returned = self.stored.as_ref().unwrap_or(&self.computed);
+        let pairs = returned[first..].chunks_exact(d).zip(self.computed[first..].chunks_exact(d));
+        let cosines = pairs.map(|(returned, computed)| {
+            let lengths = dot(returned, returned).sqrt() * dot(computed, computed).sqrt();
+            if lengths > 0.0 { dot(returned, computed) / lengths } else { 0.0 }
         });
         std::iter::repeat_n(0.0, heads - present).chain(cosines).collect()
     }
@@ -188,19 +189,37 @@ impl<'e> Tiles<'e> {
     pub(super) fn climb(&mut self, i: usize, inner: &[CorrelationMemory]) {
         let layer = &self.encoder.layers[i];
         let Some(composer) = &layer.composer else { return };
-        let windows = Windows::tiled(self.encoder.config.heads, self.run, self.contexts);
-        let alpha = self.recall.alpha();
-        let wanted = alpha < 1.0 || matches!(self.recall, Recall::Blend(_));
-        let mut codes = vec![0.0; if wanted { windows.count * layer.dim } else { 0 }];
-        if wanted {
+        let heads = self.encoder.config.heads;
+        let windows = Windows::tiled(heads, self.run, self.contexts);
+        let alpha = self.encoder.config.recall.alpha();
+        let mut codes = Vec::new();
+        if alpha < 1.0 || self.traced {
+            codes.resize(windows.count * layer.dim, 0.0);
             composer.compose(&self.computed, &windows, &mut codes);
         }
+        let blocks = windows.count / self.contexts.max(1);
+        let next = whole_windows(blocks, heads);
+        let pad = |codes: Vec<f32>| with_missing(codes, blocks, next, layer.dim);
         if alpha > 0.0 {
             let keys = layer.keys(&layer.reduce(self.input()), &windows);
-            let computed = wanted.then_some(codes.as_slice());
-            self.recalled = Some(recalled(self.recall, &inner[i], &keys, computed));
+            let stored = inner[i].read_batch(&keys);
+            self.recalled = Some(pad(blend(alpha, stored.clone(), &codes)));
+            self.stored = self.traced.then(|| pad(stored));
         }
-        self.computed = codes;
-        self.run = (self.run / self.encoder.config.heads).max(1);
+        self.computed = pad(codes);
+        self.run = next;
     }
+}
+
+/// Runs of `blocks` rows as runs of `wanted`, with zeros for the missing older ones.
+fn with_missing(codes: Vec<f32>, blocks: usize, wanted: usize, d: usize) -> Vec<f32> {
+    if blocks == wanted || codes.is_empty() {
+        return codes;
+    }
+    let mut padded = Vec::with_capacity(codes.len() / blocks * wanted);
+    for run in codes.chunks_exact(blocks * d) {
+        padded.resize(padded.len() + (wanted - blocks) * d, 0.0);
+        padded.extend_from_slice(run);
+    }
+    padded
 }

@@ -29,10 +29,16 @@ pub struct SingleConfig {
 }
 
 impl SingleConfig {
-    /// The paper's square memory: d_h = d/h, Gaussian codes.
-    pub fn new(vocab: usize, dim: usize, heads: usize) -> Self {
-        let head_dim = dim / heads.max(1);
-        SingleConfig { vocab, heads, head_dim, dim, codes: CodeKind::Gaussian, seed: 0 }
+    /// The paper's square memory: d_h = d/h, Gaussian codes. h must divide d.
+    pub fn new(vocab: usize, dim: usize, heads: usize) -> Result<Self, ConfigError> {
+        if heads == 0 {
+            return Err(ConfigError::NoHeads);
+        }
+        if !dim.is_multiple_of(heads) {
+            return Err(ConfigError::HeadsDoNotDivide { dim, heads });
+        }
+        let head_dim = dim / heads;
+        Ok(SingleConfig { vocab, heads, head_dim, dim, codes: CodeKind::Gaussian, seed: 0 })
     }
 
     /// The number of cells: h·d_h·d.
@@ -44,7 +50,7 @@ impl SingleConfig {
     fn check(&self) -> Result<(), ConfigError> {
         codes::check(self.codes, self.vocab, self.dim)?;
         if self.heads == 0 {
-            return Err(ConfigError::TooFewHeads(0));
+            return Err(ConfigError::NoHeads);
         }
         if self.head_dim == 0 {
             return Err(ConfigError::ZeroDimension { name: "d_h" });
@@ -52,7 +58,7 @@ impl SingleConfig {
         let bytes = || {
             let reduction = match self.codes {
                 CodeKind::Gaussian => (self.head_dim as u64).checked_mul(self.dim as u64)?,
-                CodeKind::Hadamard => self.dim as u64,
+                CodeKind::Hadamard => (self.dim as u64).checked_add(self.head_dim as u64)?,
             };
             let cells = self.parameters()?.checked_add(reduction)?.checked_mul(4)?;
             cells.checked_add(codes::bytes_needed(self.codes, self.vocab, self.dim)?)
@@ -68,7 +74,7 @@ impl SingleConfig {
 /// ```
 /// use memo::dense::{SingleConfig, SingleMemory};
 /// // He enrolled in the mathematics and physics teaching diploma program or
-/// let mut memo = SingleMemory::new(SingleConfig::new(11, 2048, 4))?;
+/// let mut memo = SingleMemory::new(SingleConfig::new(11, 2048, 4)?)?;
 /// memo.memorize(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9])?;
 /// let physics = memo.predict(&[2, 3, 4, 5])?;               // in the mathematics and
 /// assert_eq!(physics.token, 6);
@@ -222,8 +228,15 @@ impl LanguageMemory for SingleMemory {
         self.forget(text)
     }
 
-    /// After the last h tokens of the context.
+    /// After the last h tokens of the context; what a shorter one lacks is zero.
     fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
-        self.weights(&context[context.len().saturating_sub(self.config.heads)..])
+        check_tokens(context, self.config.vocab)?;
+        let heads = self.config.heads;
+        let known = &context[context.len().saturating_sub(heads)..];
+        let missing = heads - known.len();
+        let mut key = vec![0.0; self.memory.key_dim()];
+        let width = self.config.head_dim;
+        key[missing * width..].copy_from_slice(&self.layer.reduce(&self.codes.rows(known)));
+        Ok(self.codes.scores(&self.memory.read(&key)))
     }
 }

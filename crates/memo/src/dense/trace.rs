@@ -19,8 +19,9 @@ pub struct Candidate {
 pub struct BlockTrace {
     /// The tokens of the block; fewer than its length where the context does not reach that far back.
     pub tokens: Vec<u32>,
-    /// The cosine between the code that recall gives for this block and the computed one: 1 is perfect recall, 0 none.
-    /// 1 in the first layer, whose blocks are tokens; 0 for a block that has no code at all.
+    /// The cosine between the code that the inner memory returned for this block and the computed one: 1 is perfect
+    /// recall, 0 none. It is 1 where recall is computed and in the first layer, whose blocks are tokens, and 0 for a
+    /// block that has no code at all.
     pub cosine: f32,
 }
 
@@ -68,7 +69,7 @@ impl DenseMemo {
 
     fn trace_here(&self, context: &[u32], top: usize) -> Trace {
         let config = self.config();
-        let mut tiles = Tiles::new(&self.encoder, &[context]).with_computed();
+        let mut tiles = Tiles::new(&self.encoder, &[context]).traced();
         let mut sum = vec![0.0; config.dim];
         let mut layers = Vec::with_capacity(config.layers);
         for i in 0..config.layers {
@@ -99,9 +100,15 @@ impl DenseMemo {
             .enumerate()
             .map(|(token, weight)| Candidate { token: token as u32, weight })
             .collect();
-        // A stable sort, so that the lowest id comes first among equals.
-        candidates.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-        candidates.truncate(count);
+        // The lowest id comes first among equals.
+        let order = |a: &Candidate, b: &Candidate| {
+            b.weight.total_cmp(&a.weight).then(a.token.cmp(&b.token))
+        };
+        if count < candidates.len() {
+            candidates.select_nth_unstable_by(count, order);
+            candidates.truncate(count);
+        }
+        candidates.sort_unstable_by(order);
         candidates
     }
 }

@@ -25,13 +25,16 @@ pub(super) struct Update {
     capacity: usize,
 }
 
+/// Positions added by one matrix product.
+const BATCH: usize = 1024;
+
 /// What a buffer of keys may take, in floats. Only sums per token profit from more than a few thousand rows.
 const BUFFER: usize = 1 << 25;
 
 impl Update {
     /// Keys of `width` values that will be added with `weight`.
     pub(super) fn new(codes: &TokenCodes, width: usize, weight: f32) -> Self {
-        let capacity = if codes.hadamard().is_some() { (BUFFER / width).max(1) } else { 1024 };
+        let capacity = if codes.hadamard().is_some() { (BUFFER / width).max(1) } else { BATCH };
         Update { width, keys: Vec::new(), next: Vec::new(), pairs: 0.0, weight, capacity }
     }
 
@@ -64,15 +67,13 @@ impl Update {
                 add_sums(memory, codes, &self.keys, &self.next, self.weight);
             }
             _ => {
-                let width = memory.key_dim();
-                for (keys, next) in self.keys.chunks(1024 * width).zip(self.next.chunks(1024)) {
-                    memory.add_batch(keys, &codes.rows(next), self.weight);
+                let rows = self.keys.chunks(BATCH * self.width).zip(self.next.chunks(BATCH));
+                for (keys, next) in rows {
+                    memory.add_rows(keys, &codes.rows(next), self.weight);
                 }
-                // `add_batch` counted rows.
-                memory.cells_mut(-f64::from(self.weight) * self.next.len() as f64);
             }
         }
-        memory.cells_mut(f64::from(self.weight) * self.pairs);
+        memory.add_load(f64::from(self.weight) * self.pairs);
         self.keys.clear();
         self.next.clear();
         self.pairs = 0.0;
@@ -126,7 +127,7 @@ fn add_sums(
     let firsts: Vec<usize> = (0..width).step_by(TILE).collect();
     for firsts in firsts.chunks(group) {
         let tiles: Vec<Vec<f32>> = firsts.par_iter().map(|&first| tile(first)).collect();
-        memory.cells_mut(0.0).par_chunks_exact_mut(width).enumerate().for_each(|(v, cells)| {
+        memory.cells_mut().par_chunks_exact_mut(width).enumerate().for_each(|(v, cells)| {
             for (tile, &first) in tiles.iter().zip(firsts) {
                 let columns = tile.len() / d;
                 add(&mut cells[first..][..columns], &tile[v * columns..][..columns]);

@@ -94,10 +94,10 @@ impl Rows {
         &self.data[self.data.len() - count * self.width..]
     }
 
-    /// Drops all but the last `count` rows.
+    /// Drops rows before the last `count`, once there are so many that moving those costs little.
     pub(super) fn keep_last(&mut self, count: usize) {
         let held = self.data.len() / self.width;
-        if held > count {
+        if held > 2 * count {
             self.data.drain(..(held - count) * self.width);
             self.origin += held - count;
         }

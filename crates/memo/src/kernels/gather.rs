@@ -2,7 +2,7 @@
 //!
 //! Compilers do not turn indexed loads into gather instructions on their own, so these are written out.
 
-use super::Path;
+use super::{Isa, Path};
 
 const SIGN: u32 = 1 << 31;
 
@@ -40,13 +40,13 @@ fn gather_with(
     assert!(x.len() < SIGN as usize, "a source longer than an entry can name");
     let n = y.len().min(table.len());
     let (y, table) = (&mut y[..n], &table[..n]);
-    match path {
+    match path.0 {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the CPU has the path's instructions (see `dispatch!`), and every index was checked above.
-        Path::Avx512 => unsafe { x86::avx512(y, x, table, combine) },
+        Isa::Avx512 => unsafe { x86::avx512(y, x, table, combine) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Path::Avx2 => unsafe { x86::avx2(y, x, table, combine) },
+        Isa::Avx2 => unsafe { x86::avx2(y, x, table, combine) },
         _ => portable(y, x, table, combine),
     }
 }

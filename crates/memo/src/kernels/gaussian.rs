@@ -103,7 +103,7 @@ mod tests {
     fn every_path_draws_the_same_bits() {
         let stream = Stream::new(0x0123_4567_89AB_CDEF, Purpose::GaussianCodes, 3);
         let mut expected = vec![0.0; 1003];
-        gaussians_at(Path::Portable, &stream, 17, 0.25, &mut expected);
+        gaussians_at(Path::PORTABLE, &stream, 17, 0.25, &mut expected);
         for path in Path::available() {
             let mut got = vec![0.0; 1003];
             gaussians_at(path, &stream, 17, 0.25, &mut got);

@@ -5,7 +5,7 @@ use gemm::Parallelism;
 use rayon::prelude::*;
 
 /// Below this many rows a product is bound by reading the other operand, and dot products beat a blocked product.
-const FEW_ROWS: usize = 17;
+pub(crate) const FEW_ROWS: usize = 17;
 
 /// A read-only matrix view: element (r, c) is `data[r·row_stride + c·col_stride]`.
 #[derive(Clone, Copy)]
@@ -20,7 +20,8 @@ pub(crate) struct Mat<'a> {
 impl<'a> Mat<'a> {
     /// A row-major matrix that fills `data`.
     pub(crate) fn new(data: &'a [f32], rows: usize, cols: usize) -> Self {
-        assert_eq!(data.len(), rows * cols, "{rows}×{cols} matrix");
+        // Checked: a product that wraps must not pass for the length that bounds the raw pointers below.
+        assert_eq!(Some(data.len()), rows.checked_mul(cols), "{rows}×{cols} matrix");
         Mat { data, rows, cols, row_stride: cols, col_stride: 1 }
     }
 
@@ -32,8 +33,11 @@ impl<'a> Mat<'a> {
         rows: usize,
         cols: usize,
     ) -> Self {
-        let data = &data[first * cols..];
-        assert!(rows == 0 || ((rows - 1) * step + 1) * cols <= data.len(), "rows out of range");
+        let end = |row: usize| row.checked_add(1)?.checked_mul(cols);
+        let last = rows.checked_sub(1).map(|rows| rows.checked_mul(step)?.checked_add(first));
+        let fits = |last: Option<usize>| last.and_then(end).is_some_and(|end| end <= data.len());
+        assert!(last.is_none_or(fits), "rows out of range");
+        let data = if rows == 0 { &data[..0] } else { &data[first * cols..] };
         Mat { data, rows, cols, row_stride: step * cols, col_stride: 1 }
     }
 
@@ -45,7 +49,8 @@ impl<'a> Mat<'a> {
         first: usize,
         width: usize,
     ) -> Self {
-        assert!(data.len() == rows * cols && first + width <= cols, "columns out of range");
+        let inside = first.checked_add(width).is_some_and(|end| end <= cols);
+        assert!(rows.checked_mul(cols) == Some(data.len()) && inside, "columns out of range");
         let data = if rows == 0 { data } else { &data[first..] };
         Mat { data, rows, cols: width, row_stride: cols, col_stride: 1 }
     }
@@ -76,7 +81,7 @@ impl<'a> Mat<'a> {
 /// Runs on the threads of the current rayon pool.
 pub(crate) fn multiply_add(out: &mut [f32], accumulate: bool, scale: f32, a: Mat<'_>, b: Mat<'_>) {
     assert_eq!(a.cols, b.rows, "inner dimensions");
-    assert_eq!(out.len(), a.rows * b.cols, "output size");
+    assert_eq!(Some(out.len()), a.rows.checked_mul(b.cols), "output size");
     if out.is_empty() {
         return;
     }
@@ -116,7 +121,7 @@ pub(crate) fn product(out: &mut [f32], accumulate: bool, a: Mat<'_>, b: Mat<'_>)
         return multiply_add(out, accumulate, 1.0, a, b.transposed());
     }
     assert!(a.col_stride == 1 && b.col_stride == 1 && a.cols == b.cols, "operands are row-major");
-    assert_eq!(out.len(), a.rows * b.rows, "output size");
+    assert_eq!(Some(out.len()), a.rows.checked_mul(b.rows), "output size");
     if a.rows == 0 {
         return;
     }

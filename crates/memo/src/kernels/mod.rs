@@ -17,13 +17,17 @@ pub(crate) mod walsh;
 pub(crate) use self::fwht::{fwht, fwht_columns};
 pub(crate) use self::gather::{gather_add, gather_bind};
 pub(crate) use self::gaussian::gaussians;
-pub(crate) use self::gemm::{Mat, multiply_add, product};
+pub(crate) use self::gemm::{FEW_ROWS, Mat, multiply_add, product};
 pub(crate) use self::vector::{add, add_product, add_scaled, dot, max};
 use std::sync::OnceLock;
 
-/// An instruction set that kernels are compiled for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Path {
+/// An instruction set that this CPU has. One that it lacks cannot be named outside this module, so the kernels that
+/// take a path are safe to call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Path(Isa);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Isa {
     /// Whatever the build targets: SSE2 on x86-64, NEON on aarch64.
     Portable,
     /// AVX2 on x86-64.
@@ -33,20 +37,23 @@ pub(crate) enum Path {
 }
 
 impl Path {
+    /// The path that every CPU can run.
+    pub(crate) const PORTABLE: Path = Path(Isa::Portable);
+
     /// The paths that this CPU can run, the best one last.
     pub(crate) fn available() -> Vec<Path> {
-        let mut paths = vec![Path::Portable];
+        let mut paths = vec![Path::PORTABLE];
         #[cfg(target_arch = "x86_64")]
         {
             if is_x86_feature_detected!("avx2") {
-                paths.push(Path::Avx2);
+                paths.push(Path(Isa::Avx2));
             }
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
             {
-                paths.push(Path::Avx512);
+                paths.push(Path(Isa::Avx512));
             }
         }
         paths
@@ -55,7 +62,7 @@ impl Path {
     /// The path that kernels take on this CPU.
     pub(crate) fn best() -> Path {
         static BEST: OnceLock<Path> = OnceLock::new();
-        *BEST.get_or_init(|| Path::available().pop().unwrap_or(Path::Portable))
+        *BEST.get_or_init(|| Path::available().pop().unwrap_or(Path::PORTABLE))
     }
 }
 
@@ -79,12 +86,12 @@ macro_rules! dispatch {
                 fn avx512($($arg: $ty),*) $(-> $ret)? {
                     $body($($arg),*)
                 }
-                match path {
-                    // SAFETY: a path other than `Portable` only comes from `Path::available`, which asked the CPU.
-                    $crate::kernels::Path::Avx2 => return unsafe { avx2($($arg),*) },
+                match path.0 {
+                    // SAFETY: a path other than the portable one only comes from `Path::available`, which asked the CPU.
+                    $crate::kernels::Isa::Avx2 => return unsafe { avx2($($arg),*) },
                     // SAFETY: as above.
-                    $crate::kernels::Path::Avx512 => return unsafe { avx512($($arg),*) },
-                    $crate::kernels::Path::Portable => {}
+                    $crate::kernels::Isa::Avx512 => return unsafe { avx512($($arg),*) },
+                    $crate::kernels::Isa::Portable => {}
                 }
             }
             let _ = path;

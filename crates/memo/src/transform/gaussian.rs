@@ -17,12 +17,16 @@ pub struct GaussianTransform {
 
 impl GaussianTransform {
     /// A transform from `input` to `output` dimensions that keeps lengths; `index` tells apart transforms of one seed.
+    ///
+    /// # Panics
+    /// If the matrix would not fit in memory.
     pub fn new(input: usize, output: usize, seed: u64, index: u32) -> Self {
         Self::drawn(input, output, 1.0, Stream::new(seed, Purpose::Reduction, index))
     }
 
     pub(crate) fn drawn(input: usize, output: usize, scale: f32, stream: Stream) -> Self {
-        let mut matrix = vec![0.0; output * input];
+        let size = output.checked_mul(input).expect("a matrix that fits in memory");
+        let mut matrix = vec![0.0; size];
         let blocks = input.div_ceil(4) as u64;
         let deviation = scale / (output as f32).sqrt();
         matrix.par_chunks_exact_mut(input.max(1)).enumerate().for_each(|(row, values)| {
@@ -57,7 +61,7 @@ impl Transform for GaussianTransform {
     }
 
     fn apply_rows(&self, x: &[f32], out: &mut [f32]) {
-        let rows = x.len() / self.input;
+        let rows = x.len() / self.input.max(1);
         let matrix = Mat::new(&self.matrix, self.output, self.input);
         product(out, false, Mat::new(x, rows, self.input), matrix);
     }

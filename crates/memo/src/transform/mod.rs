@@ -1,7 +1,7 @@
 //! Johnson–Lindenstrauss transforms: linear maps into a smaller space that nearly keep distances (paper, section 2).
 //!
 //! [`GaussianTransform`] multiplies by a matrix of independent Gaussians, as in the paper. [`FastTransform`] does
-//! with sign flips, a permutation and one fast Walsh–Hadamard transform what the matrix does with m·k
+//! with sign flips, one fast Walsh–Hadamard transform and a random choice of its outputs what the matrix does with m·k
 //! multiplications.
 //!
 //! ```
