@@ -67,7 +67,29 @@
 //! # Ok::<(), memo::Error>(())
 //! ```
 //!
-//! ## 5. Knowing what to trust
+//! ## 5. The memory made to work on text
+//!
+//! On ordinary text the sum over layers fails: frequent tokens drown exact matches. [`sparse`] is the same memory with
+//! keys that select a few rows of a tall matrix, values bound to their keys, and integer cells; [`readout`] turns what
+//! its slots remember into a probability for every token. Memorizing and forgetting are exact, which a digest proves.
+//!
+//! ```
+//! use memo::readout::{Backoff, ReadOut, Scratch};
+//! use memo::sparse::{Memory, Settings, Shape, Size};
+//! let settings = Settings::new(1000, 999, 1, &Shape::default(), Size::Parameters(100_000))?;
+//! let mut memory = Memory::new(settings)?;
+//! let empty = memory.digest()?;
+//! let text: Vec<u32> = (0..200).map(|k| k * k % 777).collect();
+//! memory.memorize(&text)?;
+//! let mut scratch = Scratch::default();
+//! let next = Backoff::default().distribution(&memory, &text[..60], &mut scratch)?.best();
+//! assert_eq!(next, text[60]);
+//! memory.forget(&text)?;
+//! assert_eq!(memory.digest()?, empty); // bit for bit
+//! # Ok::<(), memo::sparse::Error>(())
+//! ```
+//!
+//! ## 6. Knowing what to trust
 //!
 //! [`oracle::Oracle`] is the same model without vectors, exact and slow: what an engine would say without noise.
 //! [`capacity`] predicts that noise, and the recall that it leaves, from the load and the number of cells; every model
@@ -75,8 +97,9 @@
 //!
 //! ## The same everywhere
 //!
-//! Everything random comes from a seed by a [generator](random) whose bits are the same on every machine. Memories are
-//! f32: equal up to rounding whatever the CPU and the number of threads.
+//! Everything random comes from a seed by a [generator](random) whose bits are the same on every machine. Dense memories
+//! are f32: equal up to rounding whatever the CPU and the number of threads. Sparse memories are integers: equal to the
+//! last bit.
 
 pub mod capacity;
 pub mod codes;
