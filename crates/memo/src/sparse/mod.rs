@@ -6,7 +6,7 @@
 //! up in rows where it was never asked for. Everything that is stored is a sum of ±1 over positions of text, in
 //! integers: forgetting is subtracting, merging is adding, and both are exact to the last bit.
 //!
-//! Data flows one way: tokens → [`keys`] → plans ([`write`]) → [`cells`] and [`tables`] → scores ([`decode`]) →
+//! Data flows one way: tokens → `keys` → plans (`write`) → `cells` and `tables` → scores (`decode`) →
 //! [`Evidence`] → a distribution ([`crate::readout`]). docs/engine.md derives noise and capacity.
 
 mod cells;
