@@ -5,6 +5,7 @@
 //! two, are then the 64 signs, which every instruction set can do without a table.
 
 use super::dispatch;
+use crate::sparse::RUN;
 use crate::sparse::keys::signs;
 
 /// Cells in a line.
@@ -14,7 +15,8 @@ pub(crate) const LINE: usize = 64;
 pub(crate) const WIDE: i8 = i8::MIN;
 
 /// How many writes ahead rows are fetched: enough to hide a memory access behind the work on the rows between.
-const AHEAD: usize = 12;
+/// Into the second-level cache: the first cannot wait for as many lines at once.
+const AHEAD: usize = 24;
 
 /// The bit of a line's sign word that belongs to cell `k`.
 pub(crate) const fn bit(k: usize) -> usize {
@@ -93,8 +95,8 @@ impl Scale {
 
 dispatch! {
     /// Adds `±code` for each write. `flip` is 0 to add and all ones to subtract. Writes to wide rows, and those that
-    /// would leave a byte, change nothing; their indices go to `spilled`.
-    pub(crate) fn write_rows / write_rows_at(cells: &mut [i8], codes: &CodeWords<'_>, writes: &[Write], flip: u64, spilled: &mut Vec<u32>) = write_rows_body
+    /// would leave a byte, change nothing; their indices go to `spilled`. The runs of all are marked in `changed`.
+    pub(crate) fn write_rows / write_rows_at(cells: &mut [i8], changed: &mut [bool], codes: &CodeWords<'_>, writes: &[Write], flip: u64, spilled: &mut Vec<u32>) = write_rows_body
 }
 
 dispatch! {
@@ -156,20 +158,34 @@ pub(crate) fn prefetch<T>(values: &[T], index: usize) {
     let _ = (values, index);
 }
 
+/// Asks for a cache line that will be needed later.
+#[inline(always)]
+fn prefetch_far(place: *const i8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing and cannot fault, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(place) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
+}
+
 #[inline(always)]
 fn write_rows_body(
     cells: &mut [i8],
+    changed: &mut [bool],
     codes: &CodeWords<'_>,
     writes: &[Write],
     flip: u64,
     spilled: &mut Vec<u32>,
 ) {
     match codes.width {
-        6 => write_rows_of::<1>(cells, codes, writes, flip, spilled),
-        7 => write_rows_of::<2>(cells, codes, writes, flip, spilled),
-        8 => write_rows_of::<4>(cells, codes, writes, flip, spilled),
-        9 => write_rows_of::<8>(cells, codes, writes, flip, spilled),
-        10 => write_rows_of::<16>(cells, codes, writes, flip, spilled),
+        6 => write_rows_of::<1>(cells, changed, codes, writes, flip, spilled),
+        7 => write_rows_of::<2>(cells, changed, codes, writes, flip, spilled),
+        8 => write_rows_of::<4>(cells, changed, codes, writes, flip, spilled),
+        9 => write_rows_of::<8>(cells, changed, codes, writes, flip, spilled),
+        10 => write_rows_of::<16>(cells, changed, codes, writes, flip, spilled),
         _ => unreachable!("widths are 64 to 1024"),
     }
 }
@@ -177,18 +193,25 @@ fn write_rows_body(
 #[inline(always)]
 fn write_rows_of<const LINES: usize>(
     cells: &mut [i8],
+    changed: &mut [bool],
     codes: &CodeWords<'_>,
     writes: &[Write],
     flip: u64,
     spilled: &mut Vec<u32>,
 ) {
     let width = LINES * LINE;
+    let start = cells.as_ptr();
+    let fetch = |write: &Write| {
+        for line in 0..LINES {
+            prefetch_far(start.wrapping_add(write.row as usize * width + line * LINE));
+        }
+    };
+    writes.iter().take(AHEAD).for_each(fetch);
     for (i, write) in writes.iter().enumerate() {
         if let Some(next) = writes.get(i + AHEAD) {
-            for line in 0..LINES {
-                prefetch(cells, next.row as usize * width + line * LINE);
-            }
+            fetch(next);
         }
+        changed[write.row as usize * width / RUN] = true;
         let row = &mut cells[write.row as usize * width..][..width];
         if row[0] == WIDE {
             spilled.push(i as u32);
@@ -537,7 +560,16 @@ mod tests {
                 assert!(!naive_spilled.is_empty() && naive_spilled.len() < writes.len());
                 for path in Path::available() {
                     let (mut cells, mut spilled) = (before.clone(), Vec::new());
-                    write_rows_at(path, &mut cells, &codes, &writes, flip, &mut spilled);
+                    let mut changed = vec![false; cells.len().div_ceil(RUN)];
+                    write_rows_at(
+                        path,
+                        &mut cells,
+                        &mut changed,
+                        &codes,
+                        &writes,
+                        flip,
+                        &mut spilled,
+                    );
                     assert!(cells == naive, "{path:?} width {width}");
                     assert_eq!(spilled, naive_spilled, "{path:?} width {width}");
                 }

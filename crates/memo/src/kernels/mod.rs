@@ -62,9 +62,18 @@ impl Path {
     /// The path that kernels take on this CPU.
     pub(crate) fn best() -> Path {
         static BEST: OnceLock<Path> = OnceLock::new();
+        #[cfg(test)]
+        if let Some(path) = FORCED.lock().ok().and_then(|path| *path) {
+            return path;
+        }
         *BEST.get_or_init(|| Path::available().pop().unwrap_or(Path::PORTABLE))
     }
 }
+
+/// The path that all kernels of this process take, for tests of whole operations. Tests that run meanwhile may take
+/// it too; whatever the path, results are the same.
+#[cfg(test)]
+pub(crate) static FORCED: std::sync::Mutex<Option<Path>> = std::sync::Mutex::new(None);
 
 /// Declares `$name` and `$at` (the same with the path given, for tests) from one generic, always inlined body.
 macro_rules! dispatch {

@@ -6,7 +6,7 @@
 //! 2³², which no text reaches and which would still be undone exactly.
 //!
 //! The bytes sit behind [`Storage`]: in memory, mapped from a file, or wherever else. Slots lie one after the other,
-//! each beginning at a new run; *shares* of up to a mebibyte are what one thread owns while it writes.
+//! each beginning at a new run; *shares*, at most 32 a slot, are what one thread owns while it writes.
 
 use super::codes::Codes;
 use super::{Error, LINE, RUN, Settings};
@@ -16,8 +16,11 @@ use crate::kernels::integer::{
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Cells that one thread owns at a time.
-pub(crate) const SHARE: usize = 1 << 20;
+/// The fewest cells that a share has, if its slot has more.
+const SHARE: usize = 1 << 20;
+
+/// The most shares that a slot has: enough to keep threads busy, few enough to sort writes by share in one pass.
+const SHARES: usize = 32;
 
 /// Where the bytes of the cells are.
 pub trait Storage: Send + Sync {
@@ -120,19 +123,30 @@ pub(crate) struct Region {
     pub(crate) share: usize,
     /// Cells up to the next slot.
     stride: usize,
+    /// log₂ of the rows in a share.
+    share_rows: u32,
 }
 
 impl Region {
+    /// Rows of a share.
+    fn share_rows(&self) -> usize {
+        1 << self.share_rows
+    }
+
+    /// Cells of a share.
+    fn share_cells(&self) -> usize {
+        self.width << self.share_rows
+    }
+
     /// Which of the region's shares a row is in, and its number in there.
     #[inline(always)]
     pub(crate) fn place(&self, row: u32) -> (usize, u32) {
-        let rows = SHARE.ilog2() - self.width.ilog2();
-        ((row >> rows) as usize, row & ((1 << rows) - 1))
+        ((row >> self.share_rows) as usize, row & ((1 << self.share_rows) - 1))
     }
 
     /// How many shares it has.
     pub(crate) fn shares(&self) -> usize {
-        self.stride.div_ceil(SHARE)
+        self.stride.div_ceil(self.share_cells())
     }
 }
 
@@ -172,9 +186,11 @@ impl Cells {
         let regions = settings.slots.iter().map(|slot| {
             let stride = slot.stride();
             let width = slot.width as usize;
-            let region = Region { start, rows: slot.rows, width, share, stride };
+            let cells = SHARE.max(stride.div_ceil(SHARES).next_power_of_two());
+            let share_rows = cells.ilog2() - width.ilog2();
+            let region = Region { start, rows: slot.rows, width, share, stride, share_rows };
             start += stride;
-            share += stride.div_ceil(SHARE);
+            share += region.shares();
             region
         });
         let regions: Vec<Region> = regions.collect();
@@ -257,7 +273,8 @@ impl Cells {
             let (mine, rest) = cells.split_at_mut(region.stride);
             let (my_changed, rest_changed) = changed.split_at_mut(region.stride / RUN);
             (cells, changed) = (rest, rest_changed);
-            let parts = mine.chunks_mut(SHARE).zip(my_changed.chunks_mut(SHARE / RUN));
+            let share = region.share_cells();
+            let parts = mine.chunks_mut(share).zip(my_changed.chunks_mut(share / RUN));
             for ((cells, changed), wide) in parts.zip(&mut wide) {
                 shares.push(Share { slot, width: region.width, cells, wide, changed });
             }
@@ -300,7 +317,7 @@ impl Cells {
     /// Rows that do not fit in bytes: slot, row and values, in order.
     pub(crate) fn wide_rows(&self) -> impl Iterator<Item = (usize, u64, Vec<i32>)> + '_ {
         self.regions.iter().enumerate().flat_map(move |(slot, region)| {
-            let rows = (SHARE / region.width) as u64;
+            let rows = region.share_rows() as u64;
             let shares = region.share..region.share + region.shares();
             shares.flat_map(move |share| {
                 let first = (share - region.share) as u64 * rows;
@@ -351,7 +368,7 @@ impl Cells {
     pub(crate) fn share(&self, share: usize) -> (usize, u64) {
         let slot = self.regions.partition_point(|region| region.share <= share) - 1;
         let region = &self.regions[slot];
-        (slot, ((share - region.share) * (SHARE / region.width)) as u64)
+        (slot, ((share - region.share) * region.share_rows()) as u64)
     }
 
     pub(crate) fn guarded(&self) -> bool {
@@ -411,13 +428,10 @@ fn fits(values: &[i32]) -> bool {
 impl Share<'_> {
     /// Adds `weight` times each write's code.
     pub(crate) fn write(&mut self, codes: &Codes, writes: &[Write], weight: i32) {
-        for write in writes {
-            self.changed[write.row as usize * self.width / RUN] = true;
-        }
         let mut spilled = Vec::new();
         if weight.unsigned_abs() == 1 {
             let flip = if weight < 0 { u64::MAX } else { 0 };
-            write_rows(self.cells, &codes.words(), writes, flip, &mut spilled);
+            write_rows(self.cells, self.changed, &codes.words(), writes, flip, &mut spilled);
         } else {
             spilled.extend(0..writes.len() as u32);
         }

@@ -7,6 +7,7 @@
 
 use super::Settings;
 use crate::random::{Purpose, Stream};
+use std::ops::Range;
 
 /// What stands before the first token of a document.
 pub(crate) const BOUNDARY: u32 = u32::MAX;
@@ -107,12 +108,40 @@ impl Keys {
             let (below, above) = blocks.levels.split_at_mut(level);
             let (below, part) = (&below[level - 1], self.lens[level - 1]);
             above[0].clear();
-            above[0].extend((0..text.len()).map(|p| {
+            let whole = ((self.heads - 1) * part).min(text.len());
+            above[0].extend((0..whole).map(|p| {
                 (0..self.heads).rev().fold(self.join, |hash, j| {
                     let sub = p.checked_sub(j * part).map_or(self.outside[level - 1], |q| below[q]);
                     mix(hash, sub)
                 })
             }));
+            if self.heads == 2 {
+                let both = below.iter().zip(&below[whole..]);
+                above[0].extend(both.map(|(&a, &b)| mix(mix(self.join, a), b)));
+                continue;
+            }
+            above[0].extend((whole..text.len()).map(|p| {
+                (0..self.heads).rev().fold(self.join, |hash, j| mix(hash, below[p - j * part]))
+            }));
+        }
+    }
+
+    /// The keys of `slot` for predicting each of some positions, without those at the beginning that have none.
+    pub(crate) fn of_slot(
+        &self,
+        blocks: &Blocks,
+        slot: usize,
+        positions: Range<usize>,
+        out: &mut Vec<u64>,
+    ) {
+        out.clear();
+        let (skip, parts, own) = &self.slots[slot];
+        let positions = positions.start.max(skip + 1)..positions.end;
+        if let ([Sub { level, newer: 0 }], false) = (&parts[..], positions.is_empty()) {
+            let ends = positions.start - skip - 1..positions.end - skip - 1;
+            out.extend(blocks.levels[*level][ends].iter().map(|&hash| mix(*own, hash)));
+        } else {
+            out.extend(positions.filter_map(|p| self.key(blocks, slot, p)));
         }
     }
 

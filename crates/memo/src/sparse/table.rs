@@ -18,7 +18,7 @@ pub(crate) const PARTS: usize = 1 << (KEY_BITS - 32);
 /// In place of a count that does not fit in a byte; it is in `large` then.
 const LARGE: i8 = i8::MIN;
 
-/// One part: all keys that share their highest bits. Entry with count 0: a free place.
+/// One part: all keys that share their highest bits. Entry with count 0: a free place; its key is [`FREE`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Part {
     keys: Vec<u32>,
@@ -29,6 +29,15 @@ pub(crate) struct Part {
     large: BTreeMap<u32, i64>,
     changed: bool,
 }
+
+/// The key of a free place. An entry may have it too.
+const FREE: u32 = u32::MAX;
+
+/// How many keys ahead their places are fetched.
+const AHEAD: usize = 16;
+
+/// Places looked at together.
+const WINDOW: usize = 8;
 
 /// Places beyond the spread.
 fn tail(spread: usize) -> usize {
@@ -68,16 +77,73 @@ impl Part {
         if self.holds(i, key) { self.count(i) } else { 0 }
     }
 
+    #[inline(always)]
+    fn fetch(&self, key: u32) {
+        let home = self.home(key);
+        prefetch(&self.keys, home);
+        prefetch(&self.keys, home + WINDOW - 1);
+        prefetch(&self.counts, home);
+    }
+
+    /// Fetches the places of the first of many keys that will be added.
+    pub(crate) fn fetch_first(&self, keys: &[u32]) {
+        keys.iter().take(AHEAD).for_each(|&key| self.fetch(key));
+    }
+
     /// Adds to the counts of many keys, fetching the places of those to come; tells each key's count as it was.
     pub(crate) fn add_all(&mut self, keys: &[u32], delta: i64, mut told: impl FnMut(u32, i64)) {
         for (i, &key) in keys.iter().enumerate() {
-            if let Some(&next) = keys.get(i + 6) {
-                let home = self.home(next);
-                prefetch(&self.counts, home);
-                prefetch(&self.keys, home);
+            if let Some(&next) = keys.get(i + AHEAD) {
+                self.fetch(next);
             }
-            told(key, self.add(key, delta));
+            let before = self.add_near(key, delta).unwrap_or_else(|| self.add(key, delta));
+            told(key, before);
         }
+    }
+
+    /// Adds to a count if all that must change is within a few places; returns it as it was. Without branches that
+    /// depend on the places: those would cost more than the work.
+    #[inline(always)]
+    fn add_near(&mut self, key: u32, delta: i64) -> Option<i64> {
+        let small = |count: i64| i8::try_from(count).ok().filter(|&c| c != LARGE && c != 0);
+        let home = self.home(key);
+        let near: &[u32; WINDOW] = self.keys.get(home..)?.first_chunk()?;
+        // Entries are in order and free places have the largest key.
+        let at = home + near.iter().map(|&k| usize::from(k < key)).sum::<usize>();
+        let keys: &mut [u32; WINDOW] = self.keys.get_mut(at..)?.first_chunk_mut()?;
+        let counts: &mut [i8; WINDOW] = self.counts.get_mut(at..)?.first_chunk_mut()?;
+        if at == home + WINDOW {
+            return None;
+        }
+        if keys[0] == key && counts[0] != 0 {
+            let before = counts[0];
+            if before == LARGE {
+                return None;
+            }
+            counts[0] = small(delta.wrapping_add(before.into()))?;
+            self.changed = true;
+            return Some(before.into());
+        }
+        let count = small(delta)?;
+        let word = u64::from_le_bytes(counts.map(|c| c as u8));
+        // The lowest of these bits is that of the first byte that is 0.
+        let zeros = word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
+        if zeros == 0 || self.len + 1 > self.spread / 4 * 3 {
+            return None;
+        }
+        // Those up to the free place move on by one.
+        let free = zeros.trailing_zeros() / 8;
+        let moved = u64::MAX >> (56 - 8 * free);
+        let word = word & !moved | (word << 8 | u64::from(count as u8)) & moved;
+        *counts = word.to_le_bytes().map(|c| c as i8);
+        let old = *keys;
+        for j in 1..WINDOW {
+            keys[j] = if j as u32 <= free { old[j - 1] } else { old[j] };
+        }
+        keys[0] = key;
+        self.len += 1;
+        self.changed = true;
+        Some(0)
     }
 
     /// Adds to a count; returns it as it was.
@@ -144,7 +210,7 @@ impl Part {
         }
         self.keys.copy_within(i + 1..end, i);
         self.counts.copy_within(i + 1..end, i);
-        self.counts[end - 1] = 0;
+        (self.keys[end - 1], self.counts[end - 1]) = (FREE, 0);
         self.len -= 1;
         if self.len < self.spread / 4 {
             self.resize(self.len + self.len / 2 + 8);
@@ -155,7 +221,7 @@ impl Part {
     fn resize(&mut self, mut spread: usize) {
         loop {
             let mut next = Part {
-                keys: vec![0; spread + tail(spread)],
+                keys: vec![FREE; spread + tail(spread)],
                 counts: vec![0; spread + tail(spread)],
                 spread,
                 ..Part::default()

@@ -88,48 +88,30 @@ impl Tables {
         }
     }
 
+    /// Adds `weight` to the counts of tokens, pairs and contexts, and takes it from those of `discounts`.
+    pub(crate) fn add(&mut self, lists: &[Lists<'_>], weight: i64) {
+        let pairs: Vec<&Sorted> = lists.iter().map(|list| list.pairs).collect();
+        let totals: Vec<&Sorted> = lists.iter().map(|list| list.totals).collect();
+        let discounts: Vec<&Sorted> = lists.iter().map(|list| list.discounts).collect();
+        let Tables { unigrams, continuations, changed, .. } = self;
+        rayon::join(
+            || {
+                add_totals(&mut self.totals, &totals, weight);
+                add_totals(&mut self.totals, &discounts, -weight);
+            },
+            || {
+                add_pairs(&mut self.pairs, continuations, &pairs, weight);
+                for &token in lists.iter().flat_map(|list| list.unigrams) {
+                    unigrams[token as usize] += weight;
+                    changed[token as usize / UNIGRAM_RUN] = true;
+                }
+            },
+        );
+    }
+
     pub(crate) fn add_unigram(&mut self, token: u32, weight: i64) {
         self.unigrams[token as usize] += weight;
         self.changed[token as usize / UNIGRAM_RUN] = true;
-    }
-
-    /// Adds `weight` to each pair. `keys` holds lists sorted by part, each with the beginnings of its parts.
-    pub(crate) fn add_pairs(&mut self, keys: &[&Sorted], weight: i64) {
-        let moved: Vec<(u32, i64)> = self
-            .pairs
-            .parts_mut()
-            .par_iter_mut()
-            .enumerate()
-            .with_min_len(64)
-            .flat_map_iter(|(p, part)| {
-                let mut moved = Vec::new();
-                for sorted in keys {
-                    part.add_all(sorted.part(p), weight, |key, before| {
-                        let step = i64::from(before + weight > 0) - i64::from(before > 0);
-                        if step != 0 {
-                            moved.push((second((p as u64) << 32 | u64::from(key)), step));
-                        }
-                    });
-                }
-                moved
-            })
-            .collect();
-        for (token, step) in moved {
-            // A damaged table could name a token that does not exist.
-            if let Some(count) = self.continuations.get_mut(token as usize) {
-                *count += step;
-            }
-        }
-    }
-
-    /// Adds `weight` to the total of each context.
-    pub(crate) fn add_totals(&mut self, keys: &[&Sorted], weight: i64) {
-        let parts = self.totals.parts_mut().par_iter_mut().enumerate().with_min_len(64);
-        parts.for_each(|(p, part)| {
-            for sorted in keys {
-                part.add_all(sorted.part(p), weight, |_, _| ());
-            }
-        });
     }
 
     /// Adds all counts of another.
@@ -174,6 +156,68 @@ impl Tables {
         }
         Ok(())
     }
+}
+
+/// What one plan counts.
+pub(crate) struct Lists<'a> {
+    pub(crate) unigrams: &'a [u32],
+    pub(crate) pairs: &'a Sorted,
+    pub(crate) totals: &'a Sorted,
+    pub(crate) discounts: &'a Sorted,
+}
+
+/// Parts that a thread takes at a time.
+const TOGETHER: usize = 64;
+
+/// Adds `weight` to the count of each key. Tells, for every so many parts, the part, the key, and its count as it was.
+fn add_all<T: Send>(
+    table: &mut Table,
+    lists: &[&Sorted],
+    weight: i64,
+    told: impl Fn(&mut Vec<T>, usize, u32, i64) + Sync,
+) -> Vec<Vec<T>> {
+    if lists.iter().all(|list| list.keys.is_empty()) {
+        return Vec::new();
+    }
+    let groups = table.parts_mut().par_chunks_mut(TOGETHER).enumerate();
+    let each = groups.map(|(group, parts)| {
+        let mut out = Vec::new();
+        let first = group * TOGETHER;
+        for p in 0..parts.len() {
+            for (i, list) in lists.iter().enumerate() {
+                // Those that come next are fetched while these are added.
+                let (next, next_list) = if i + 1 < lists.len() { (p, i + 1) } else { (p + 1, 0) };
+                if let Some(part) = parts.get(next) {
+                    part.fetch_first(lists[next_list].part(first + next));
+                }
+                let add = |key, before| told(&mut out, first + p, key, before);
+                parts[p].add_all(list.part(first + p), weight, add);
+            }
+        }
+        out
+    });
+    each.collect()
+}
+
+/// Adds `weight` to each pair, and to the continuations of those that appear or disappear.
+fn add_pairs(pairs: &mut Table, continuations: &mut [i64], lists: &[&Sorted], weight: i64) {
+    let moved = add_all(pairs, lists, weight, |moved, part, key, before| {
+        let step = i64::from(before + weight > 0) - i64::from(before > 0);
+        if step != 0 {
+            moved.push((second((part as u64) << 32 | u64::from(key)), step));
+        }
+    });
+    for (token, step) in moved.into_iter().flatten() {
+        // A damaged table could name a token that does not exist.
+        if let Some(count) = continuations.get_mut(token as usize) {
+            *count += step;
+        }
+    }
+}
+
+/// Adds `weight` to the total of each context.
+fn add_totals(totals: &mut Table, lists: &[&Sorted], weight: i64) {
+    add_all(totals, lists, weight, |_: &mut Vec<()>, _, _, _| ());
 }
 
 /// Keys sorted by part.

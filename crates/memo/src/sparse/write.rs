@@ -1,14 +1,14 @@
 //! Writing: from positions of documents to rows and tables.
 //!
-//! A batch of positions is planned first: every slot's key, the rows it selects, the table entries it counts in. Plans are
-//! sorted by the share of rows that they touch; then each share is given to one thread, which alone writes there.
+//! A batch of positions is planned first: every slot's key, the rows it selects, the table entries it counts in. Writes
+//! are sorted by the share of rows that they touch; then each share is given to one thread, which alone writes there.
 //! Integer sums commute, so neither the number of threads nor the order can be seen in the result. All that is ever
 //! done is adding a signed weight at a position; forgetting is the same with the opposite sign.
 
-use super::cells::{Cells, Region};
+use super::cells::{Cells, Share};
 use super::codes::Codes;
 use super::keys::{BOUNDARY, Blocks, Keys, row};
-use super::tables::{Sorted, Tables, pair_key, total_key};
+use super::tables::{Lists, Sorted, Tables, pair_key, total_key};
 use super::{Error, Settings};
 use crate::kernels::integer::Write;
 use rayon::prelude::*;
@@ -64,16 +64,15 @@ struct Piece<'a> {
 /// What a batch of positions writes. Kept from batch to batch for its memory.
 #[derive(Default)]
 struct Plan {
-    /// Row writes sorted by share, and where each share begins.
-    writes: Vec<Write>,
-    starts: Vec<u32>,
+    /// The row writes of each share.
+    writes: Vec<Vec<Write>>,
     pairs: Sorted,
     totals: Sorted,
     /// Counted down instead of up: see [`Writer::edges`].
     discounts: Sorted,
     unigrams: Vec<u32>,
     blocks: Vec<Blocks>,
-    of_slot: Vec<Write>,
+    of_slot: Vec<u64>,
     keys: [Vec<u64>; 3],
 }
 
@@ -92,8 +91,9 @@ const ALONE: usize = 256;
 impl Writer<'_> {
     /// Writes passages that have been checked.
     pub(crate) fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
-        // Plans take about 300 bytes a position: at most a fourteenth of the cells they are for.
-        let batch = (Cells::len(self.settings) / 4096).clamp(2048, 1 << 16);
+        // Plans take about 300 bytes a position: a seventh of the cells they are for, or 2 to 80 MB. The more positions
+        // in a batch, the more of them share lines of the tables.
+        let batch = (Cells::len(self.settings) / 2048).clamp(1 << 13, 1 << 18);
         let mut pieces: Vec<Piece<'_>> = Vec::new();
         let mut plans: Vec<Plan> = Vec::new();
         let (mut held, mut weight) = (0, 0);
@@ -139,25 +139,28 @@ impl Writer<'_> {
         *held = 0;
         self.verify(plans)?;
         let codes = self.codes;
-        let write = |(index, mut share): (usize, super::cells::Share<'_>)| {
+        let write = |(index, mut share): (usize, Share<'_>)| {
             for plan in plans {
-                let range = plan.starts[index] as usize..plan.starts[index + 1] as usize;
-                share.write(&codes[share.slot], &plan.writes[range], weight);
+                share.write(&codes[share.slot], &plan.writes[index], weight);
             }
         };
+        let lists = plans.iter().map(|plan| Lists {
+            unigrams: &plan.unigrams,
+            pairs: &plan.pairs,
+            totals: &plan.totals,
+            discounts: &plan.discounts,
+        });
+        let lists: Vec<Lists<'_>> = lists.collect();
         let shares = self.cells.shares_mut().into_iter().enumerate();
         if alone {
             shares.for_each(write);
+            self.tables.add(&lists, weight.into());
         } else {
-            shares.collect::<Vec<_>>().into_par_iter().for_each(write);
-        }
-        let weight = i64::from(weight);
-        let lists = |pick: fn(&Plan) -> &Sorted| plans.iter().map(pick).collect::<Vec<_>>();
-        self.tables.add_pairs(&lists(|plan| &plan.pairs), weight);
-        self.tables.add_totals(&lists(|plan| &plan.totals), weight);
-        self.tables.add_totals(&lists(|plan| &plan.discounts), -weight);
-        for &token in plans.iter().flat_map(|plan| &plan.unigrams) {
-            self.tables.add_unigram(token, weight);
+            let shares: Vec<_> = shares.collect();
+            rayon::join(
+                || shares.into_par_iter().for_each(write),
+                || self.tables.add(&lists, weight.into()),
+            );
         }
         Ok(())
     }
@@ -170,9 +173,7 @@ impl Writer<'_> {
         for plan in plans {
             for share in 0..self.cells.shares() {
                 let (slot, first) = self.cells.share(share);
-                for write in
-                    &plan.writes[plan.starts[share] as usize..plan.starts[share + 1] as usize]
-                {
+                for write in &plan.writes[share] {
                     self.cells.verify(slot, first + u64::from(write.row))?;
                 }
             }
@@ -182,11 +183,10 @@ impl Writer<'_> {
 
     /// Works out what some pieces write.
     fn plan(&self, pieces: &[Piece<'_>], plan: &mut Plan) {
-        let Plan { writes, starts, unigrams, blocks, of_slot, keys, .. } = plan;
+        let Plan { writes, unigrams, blocks, of_slot, keys, .. } = plan;
         let [pairs, totals, discounts] = keys;
-        writes.clear();
-        starts.clear();
-        starts.push(0);
+        writes.resize_with(self.cells.shares(), Vec::new);
+        writes.iter_mut().for_each(Vec::clear);
         unigrams.clear();
         pairs.clear();
         totals.clear();
@@ -209,27 +209,29 @@ impl Writer<'_> {
         for (s, slot) in self.settings.slots.iter().enumerate() {
             let region = self.cells.region(s);
             let words = self.codes[s].words();
+            let writes = &mut writes[region.share..][..region.shares()];
             let counted = !derived(slot.skip, slot.len);
-            of_slot.clear();
+            let mut tokens = &unigrams[..];
             for (Piece { document, positions }, blocks) in pieces.iter().zip(&*blocks) {
                 let first = first(positions);
-                for p in positions.clone() {
-                    let Some(key) = self.keys.key(blocks, s, p - first) else { continue };
-                    let token = token(document, p);
+                let seen = positions.start - first..positions.end - first;
+                self.keys.of_slot(blocks, s, seen, of_slot);
+                let (mine, rest) = tokens.split_at(positions.len());
+                tokens = rest;
+                for (&key, &token) in of_slot.iter().zip(&mine[mine.len() - of_slot.len()..]) {
                     let bucket = if slot.bucketed { words.place(token).0 as u64 } else { 0 };
                     for copy in 0..u64::from(slot.copies) {
                         let (row, address) = row(key, bucket, copy, region.rows);
-                        of_slot.push(Write { address, row: row as u32, token });
-                    }
-                    if counted {
-                        totals.push(total_key(key));
+                        let (share, row) = region.place(row as u32);
+                        writes[share].push(Write { address, row, token });
                     }
                 }
-                if !counted {
+                if counted {
+                    totals.extend(of_slot.iter().map(|&key| total_key(key)));
+                } else {
                     self.edges(s, document, positions, first, blocks, (totals, discounts));
                 }
             }
-            by_share(of_slot, region, writes, starts);
         }
         plan.pairs.sort(pairs);
         plan.totals.sort(totals);
@@ -283,21 +285,31 @@ fn divide<'a>(pieces: &[Piece<'a>], size: usize) -> Vec<Vec<Piece<'a>>> {
     parts
 }
 
-/// Appends a slot's writes sorted by share, their rows counted from its beginning, and where each share ends.
-fn by_share(slot: &[Write], region: &Region, writes: &mut Vec<Write>, starts: &mut Vec<u32>) {
-    let first = starts.len() - 1;
-    starts.resize(starts.len() + region.shares(), 0);
-    for write in slot {
-        starts[first + 1 + region.place(write.row).0] += 1;
-    }
-    for share in first..starts.len() - 1 {
-        starts[share + 1] += starts[share];
-    }
-    let mut next = starts[first..].to_vec();
-    writes.resize(writes.len() + slot.len(), Write::default());
-    for write in slot {
-        let (share, row) = region.place(write.row);
-        writes[next[share] as usize] = Write { row, ..*write };
-        next[share] += 1;
+#[cfg(test)]
+mod tests {
+    use super::super::{Memory, Settings, Shape, Size};
+    use crate::kernels::{FORCED, Path};
+    use crate::random::{Purpose, Stream};
+
+    /// The whole memory, cells that overflow included, is the same on every instruction set.
+    #[test]
+    fn every_path_memorizes_the_same() {
+        let mut reader = Stream::new(5, Purpose::Sampling, 0).reader();
+        let mut text = reader.tokens(6000, 900);
+        text.extend([7; 1500]);
+        let digests = |path: Path| {
+            *FORCED.lock().unwrap() = Some(path);
+            let settings =
+                Settings::new(1000, 999, 3, &Shape::default(), Size::Parameters(1 << 19)).unwrap();
+            let mut memory = Memory::new(settings).unwrap();
+            memory.memorize(&text).unwrap();
+            assert!(memory.held().wide > 0);
+            let full = memory.digest().unwrap();
+            memory.forget(&text[..100]).unwrap();
+            (full, memory.digest().unwrap())
+        };
+        let all: Vec<_> = Path::available().into_iter().map(digests).collect();
+        *FORCED.lock().unwrap() = None;
+        assert!(all.iter().all(|both| *both == all[0]));
     }
 }
