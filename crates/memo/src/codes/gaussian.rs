@@ -1,6 +1,6 @@
 //! Gaussian codes: the paper's matrix E, n×d entries from N(0, 1/d).
 
-use crate::kernels::{FEW_ROWS, Mat, product};
+use crate::kernels::{Mat, product};
 use crate::random::{Purpose, Stream};
 use rayon::prelude::*;
 
@@ -50,7 +50,7 @@ impl GaussianCodes {
     ) {
         let rows = results.len();
         // A few vectors are bound by reading E: then the longer the panel, the fewer times threads meet.
-        let panel = if rows < FEW_ROWS { self.vocab() } else { PANEL };
+        let panel = if rows < 8 { self.vocab() } else { PANEL };
         let mut scores = vec![0.0; rows * panel];
         for (i, codes) in self.table.chunks(panel * self.dim).enumerate() {
             let tokens = codes.len() / self.dim;

@@ -17,7 +17,7 @@ pub(crate) mod walsh;
 pub(crate) use self::fwht::{fwht, fwht_columns};
 pub(crate) use self::gather::{gather_add, gather_bind};
 pub(crate) use self::gaussian::gaussians;
-pub(crate) use self::gemm::{FEW_ROWS, Mat, multiply_add, product};
+pub(crate) use self::gemm::{Mat, multiply_add, product};
 pub(crate) use self::vector::{add, add_product, add_scaled, dot, max};
 use std::sync::OnceLock;
 
