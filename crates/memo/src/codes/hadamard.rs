@@ -3,7 +3,7 @@
 //! Token t belongs to run b = t div d and has the code `D_b ⊙ H[t mod d] / √d`, where H is the Walsh–Hadamard
 //! matrix and D_b a vector of random signs. All scores of a run are one fast transform: `H·(D_b ⊙ y) / √d`.
 
-use crate::kernels::fwht;
+use crate::kernels::{fwht, walsh_row};
 use crate::random::{Purpose, Stream};
 use rayon::prelude::*;
 
@@ -53,20 +53,7 @@ impl HadamardCodes {
 
     pub(super) fn write(&self, token: u32, out: &mut [f32]) {
         let (run, row) = (token as usize / self.dim, token as usize % self.dim);
-        // H is built by doubling: the second half of a row repeats the first, negated where the row's bit is set.
-        out[0] = self.scale();
-        let mut half = 1;
-        while half < self.dim {
-            let (low, high) = out[..2 * half].split_at_mut(half);
-            let sign = if row & half == 0 { 1.0 } else { -1.0 };
-            for (high, low) in high.iter_mut().zip(low) {
-                *high = *low * sign;
-            }
-            half *= 2;
-        }
-        for (value, sign) in out.iter_mut().zip(self.signs(run)) {
-            *value *= sign;
-        }
+        walsh_row(out, self.signs(run), row, self.scale());
     }
 
     pub(super) fn scan<T: Send>(

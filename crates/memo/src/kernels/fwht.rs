@@ -18,6 +18,30 @@ dispatch! {
     pub(crate) fn fwht_columns / fwht_columns_at(x: &mut [f32], width: usize) = columns_body
 }
 
+dispatch! {
+    /// Row `row` of H times the values of `factors`: `out[k] = factors[k]·scale·(−1)^popcount(row & k)`.
+    pub(crate) fn walsh_row / walsh_row_at(out: &mut [f32], factors: &[f32], row: usize, scale: f32) = walsh_row_body
+}
+
+#[inline(always)]
+fn walsh_row_body(out: &mut [f32], factors: &[f32], row: usize, scale: f32) {
+    let signed = |k: usize| if (row & k).count_ones().is_multiple_of(2) { scale } else { -scale };
+    // Within a chunk the signs repeat; a chunk as a whole is negated or not.
+    let base: [f32; LANES] = std::array::from_fn(signed);
+    let (out, out_rest) = out.as_chunks_mut::<LANES>();
+    let (factors, factors_rest) = factors.as_chunks::<LANES>();
+    for (c, (out, factors)) in out.iter_mut().zip(factors).enumerate() {
+        let negate = ((row & (c * LANES)).count_ones() % 2) << 31;
+        for k in 0..LANES {
+            out[k] = f32::from_bits((factors[k] * base[k]).to_bits() ^ negate);
+        }
+    }
+    // Only a vector shorter than a chunk has a rest.
+    for (k, (out, factor)) in out_rest.iter_mut().zip(factors_rest).enumerate() {
+        *out = factor * signed(k);
+    }
+}
+
 #[inline(always)]
 fn body(x: &mut [f32]) {
     assert!(x.len().is_power_of_two(), "Walsh–Hadamard transform of {} values", x.len());
@@ -112,6 +136,25 @@ mod tests {
                 let mut fast = x.clone();
                 fwht_at(path, &mut fast);
                 assert_eq!(fast, naive(&x), "{path:?}, length {}", x.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_is_the_transform_of_a_unit_vector() {
+        for path in Path::available() {
+            for log in 0..=7 {
+                let n = 1 << log;
+                let factors: Vec<f32> = (0..n).map(|k| (k % 3) as f32 - 1.0).collect();
+                for row in 0..n {
+                    let mut unit = vec![0.0; n];
+                    unit[row] = 1.0;
+                    let expected: Vec<f32> =
+                        naive(&unit).iter().zip(&factors).map(|(h, f)| h * f * 0.5).collect();
+                    let mut got = vec![9.0; n];
+                    walsh_row_at(path, &mut got, &factors, row, 0.5);
+                    assert_eq!(got, expected, "{path:?}, row {row} of {n}");
+                }
             }
         }
     }

@@ -14,7 +14,7 @@ pub(crate) mod integer;
 mod vector;
 pub(crate) mod walsh;
 
-pub(crate) use self::fwht::{fwht, fwht_columns};
+pub(crate) use self::fwht::{fwht, fwht_columns, walsh_row};
 pub(crate) use self::gather::{gather_add, gather_bind};
 pub(crate) use self::gaussian::gaussians;
 pub(crate) use self::gemm::{Mat, multiply_add, product};
