@@ -131,18 +131,34 @@ fn measure(codes: CodeKind, recall: Recall, dim: usize, tokens: usize) -> Measur
     println!("  one query     {:>10.2} ms", 1e3 / single);
     let contexts: Vec<&[u32]> = (0..256).map(|k| &chunks[k % chunks.len()][..100 + k]).collect();
     let took = timed(|| drop(black_box(memo.predict_batch(&contexts).unwrap())));
-    let batched = 256.0 / took.as_secs_f64();
-    let read = batched * 2.0 * (dim * dim) as f64 / rate * 100.0;
-    println!(
-        "  256 contexts  {batched:>10.0} queries/s; reading C alone is {read:.0} % of the matrix product"
-    );
+    report("256 contexts", 256.0 / took.as_secs_f64(), [1, 4, 16], memo.config(), rate);
     let took = timed(|| drop(black_box(memo.predict_along(&chunks[0]).unwrap())));
-    let along = 1024.0 / took.as_secs_f64();
-    let read = along * 2.0 * (dim * dim) as f64 / rate * 100.0;
-    println!(
-        "  along a text  {along:>10.0} positions/s; reading C alone is {read:.0} % of the matrix product\n"
-    );
+    report("along a text", 1024.0 / took.as_secs_f64(), [1, 1, 1], memo.config(), rate);
+    println!();
     Measured { memorized, single }
+}
+
+/// Prints a rate of retrieval and the share of the matrix product that its matrix products reach. `windows` are those
+/// encoded for a prediction: of the last layer, the one before it, and the first.
+fn report(what: &str, rate: f64, windows: [usize; LAYERS], config: &DenseConfig, product: f64) {
+    let square = 2.0 * (config.dim * config.dim) as f64;
+    let stored = config.recall == Recall::Stored;
+    // Windows below the last layer are read from inner memories, or composed; transforms of Hadamard codes are no products.
+    let inner = (windows[1] + windows[2]) as f64;
+    let mut flops = square * if stored { 1.0 + inner } else { 1.0 };
+    if config.codes == CodeKind::Gaussian {
+        let keys = if stored { 1.0 + inner } else { LAYERS as f64 };
+        let decoded = 2.0 * (config.vocab * config.dim) as f64;
+        let composed = if stored { 0.0 } else { inner * HEADS as f64 };
+        // Along a text each row is reduced once, for all windows that it is in.
+        let reduced = if windows[2] == 1 { keys / HEADS as f64 } else { keys };
+        flops += square * (composed + reduced) + decoded;
+    }
+    println!(
+        "  {what}  {rate:>10.0} predictions/s: {:.0} % of the matrix product for {:.0} MFLOP each",
+        rate * flops / product * 100.0,
+        flops / 1e6
+    );
 }
 
 fn compare(what: &str, gaussian: &Measured, hadamard: &Measured) {

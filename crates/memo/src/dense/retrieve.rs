@@ -82,20 +82,24 @@ impl DenseMemo {
     /// returns what the layers' reads would add up to.
     fn add_newest_keys(&self, contexts: &[&[u32]], sums: &mut [f32]) {
         let d = self.config().dim;
-        let add_keys = |(contexts, sums): (&[&[u32]], &mut [f32])| {
-            let mut tiles = Tiles::new(&self.encoder, contexts);
+        let add_keys = |buffers: &mut Buffers, (contexts, sums): (&[&[u32]], &mut [f32])| {
+            let mut tiles = Tiles::new(&self.encoder, contexts, std::mem::take(buffers));
             for i in 0..self.config().layers {
                 add(sums, &tiles.newest_keys(i));
                 tiles.climb(i, &self.memories.inner);
             }
+            *buffers = Buffers { codes: tiles.computed, spare: tiles.spare };
         };
         if self.encodes_fast() {
-            contexts.par_chunks(1).zip(sums.par_chunks_mut(d)).for_each(add_keys);
+            let contexts = contexts.par_chunks(1).zip(sums.par_chunks_mut(d));
+            contexts.for_each_init(Buffers::default, add_keys);
             return;
         }
         let rows = first_run(&self.encoder, contexts);
         let batch = (BATCH / (rows * d)).clamp(1, BATCH_ROWS);
-        contexts.chunks(batch).zip(sums.chunks_mut(batch * d)).for_each(add_keys);
+        let mut buffers = Buffers::default();
+        let contexts = contexts.chunks(batch).zip(sums.chunks_mut(batch * d));
+        contexts.for_each(|contexts| add_keys(&mut buffers, contexts));
     }
 
     fn decode(&self, outputs: &[f32]) -> Vec<Prediction> {
@@ -129,14 +133,26 @@ pub(super) struct Tiles<'e> {
     recalled: Option<Vec<f32>>,
     /// What the inner memory returned for the blocks; kept for a trace only.
     stored: Option<Vec<f32>>,
+    /// Room for the next layer's computed codes.
+    spare: Vec<f32>,
     traced: bool,
 }
 
+/// Memory for the codes of two layers, handed from context to context: pages fresh from the system cost more than the
+/// transforms that fill them.
+#[derive(Default)]
+pub(super) struct Buffers {
+    codes: Vec<f32>,
+    spare: Vec<f32>,
+}
+
 impl<'e> Tiles<'e> {
-    pub(super) fn new(encoder: &'e Encoder, contexts: &[&[u32]]) -> Self {
+    pub(super) fn new(encoder: &'e Encoder, contexts: &[&[u32]], buffers: Buffers) -> Self {
         let d = encoder.config.dim;
         let run = first_run(encoder, contexts);
-        let mut computed = vec![0.0; contexts.len() * run * d];
+        let Buffers { codes: mut computed, spare } = buffers;
+        computed.clear();
+        computed.resize(contexts.len() * run * d, 0.0);
         for (context, rows) in contexts.iter().zip(computed.chunks_exact_mut(run * d)) {
             let kept = &context[context.len().saturating_sub(run)..];
             let missing = run - kept.len();
@@ -145,7 +161,8 @@ impl<'e> Tiles<'e> {
             }
         }
         let contexts = contexts.len();
-        Tiles { encoder, contexts, run, computed, recalled: None, stored: None, traced: false }
+        let (recalled, stored) = (None, None);
+        Tiles { encoder, contexts, run, computed, recalled, stored, spare, traced: false }
     }
 
     /// Keeps what a trace compares: the computed codes, and what the inner memories return.
@@ -192,7 +209,8 @@ impl<'e> Tiles<'e> {
         let heads = self.encoder.config.heads;
         let windows = Windows::tiled(heads, self.run, self.contexts);
         let alpha = self.encoder.config.recall.alpha();
-        let mut codes = Vec::new();
+        let mut codes = std::mem::take(&mut self.spare);
+        codes.clear();
         if alpha < 1.0 || self.traced {
             codes.resize(windows.count * layer.dim, 0.0);
             composer.compose(&self.computed, &windows, &mut codes);
@@ -203,10 +221,10 @@ impl<'e> Tiles<'e> {
         if alpha > 0.0 {
             let keys = layer.keys(&layer.reduce(self.input()), &windows);
             let stored = inner[i].read_batch(&keys);
-            self.recalled = Some(pad(blend(alpha, stored.clone(), &codes)));
-            self.stored = self.traced.then(|| pad(stored));
+            self.stored = self.traced.then(|| pad(stored.clone()));
+            self.recalled = Some(pad(blend(alpha, stored, &codes)));
         }
-        self.computed = pad(codes);
+        self.spare = std::mem::replace(&mut self.computed, pad(codes));
         self.run = next;
     }
 }

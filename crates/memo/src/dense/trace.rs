@@ -1,7 +1,7 @@
 //! Why the memory says what it says: one context, layer by layer.
 
 use super::model::DenseMemo;
-use super::retrieve::Tiles;
+use super::retrieve::{Buffers, Tiles};
 use crate::error::{Error, check_tokens};
 use crate::kernels::{add, dot};
 
@@ -69,7 +69,7 @@ impl DenseMemo {
 
     fn trace_here(&self, context: &[u32], top: usize) -> Trace {
         let config = self.config();
-        let mut tiles = Tiles::new(&self.encoder, &[context]).traced();
+        let mut tiles = Tiles::new(&self.encoder, &[context], Buffers::default()).traced();
         let mut sum = vec![0.0; config.dim];
         let mut layers = Vec::with_capacity(config.layers);
         for i in 0..config.layers {

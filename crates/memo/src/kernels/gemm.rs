@@ -1,11 +1,15 @@
 //! Matrix products by the `gemm` crate, behind views whose bounds are checked once.
 
-use super::dot;
+use super::{dot, dots};
 use gemm::Parallelism;
 use rayon::prelude::*;
 
-/// Up to this many rows a product is bound by reading the other operand, and dot products beat a blocked product.
-const DOTS: usize = 4;
+/// Up to this many rows a product is bound by reading the other operand, and dot products of a few rows at a time beat
+/// a blocked product.
+const DOTS: usize = 8;
+
+/// Rows of the large operand that meet all rows of the small one at a time.
+const PANEL: usize = 2;
 
 /// Below this many rows the `gemm` crate is up to three times as fast on the transposed product, whose large operand it
 /// then reads in place.
@@ -134,18 +138,24 @@ pub(crate) fn product(out: &mut [f32], accumulate: bool, a: Mat<'_>, b: Mat<'_>)
         multiply_add(&mut columns, false, 1.0, b, a.transposed());
     } else {
         // Each row of `b` is read once and meets all rows of `a`.
-        columns.par_chunks_mut(a.rows).with_min_len(64).enumerate().for_each(|(c, column)| {
-            for (r, value) in column.iter_mut().enumerate() {
-                *value = dot(b.row(c), a.row(r));
+        let rows: Vec<&[f32]> = (0..a.rows).map(|r| a.row(r)).collect();
+        let panels = columns.par_chunks_mut(PANEL * a.rows).with_min_len(32).enumerate();
+        panels.for_each(|(p, columns)| {
+            if columns.len() == PANEL * a.rows {
+                let (even, odd) = columns.split_at_mut(a.rows);
+                dots([b.row(PANEL * p), b.row(PANEL * p + 1)], &rows, [even, odd]);
+            } else {
+                for (value, row) in columns.iter_mut().zip(&rows) {
+                    *value = dot(b.row(PANEL * p), row);
+                }
             }
         });
     }
-    for (c, column) in columns.chunks_exact(a.rows).enumerate() {
-        for (r, value) in column.iter().enumerate() {
-            let out = &mut out[r * b.rows + c];
-            *out = if accumulate { *out + value } else { *value };
+    out.par_chunks_mut(b.rows).enumerate().for_each(|(r, out)| {
+        for (out, column) in out.iter_mut().zip(columns.chunks_exact(a.rows)) {
+            *out = if accumulate { *out + column[r] } else { column[r] };
         }
-    }
+    });
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(crate) use self::fwht::{fwht, fwht_columns, walsh_row};
 pub(crate) use self::gather::{gather_add, gather_bind};
 pub(crate) use self::gaussian::gaussians;
 pub(crate) use self::gemm::{Mat, multiply_add, product};
-pub(crate) use self::vector::{add, add_product, add_scaled, dot, max};
+pub(crate) use self::vector::{add, add_product, add_scaled, dot, dots, max};
 use std::sync::OnceLock;
 
 /// An instruction set that this CPU has. One that it lacks cannot be named outside this module, so the kernels that
