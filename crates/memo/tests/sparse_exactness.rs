@@ -232,7 +232,7 @@ fn the_digest_never_changes() {
 
 const GOLDEN: (&str, &str) = (
     "de2c6d89cd32d29459fd97970faae57a0aafa02428839eb41deba225b07af165",
-    "d57ad0388af869e5433567d9c163671b4d8375fa2abffed1efa5551bcabef8c6",
+    "054d654a2bcec808d872136e0b84d7f32b3421412291cfc1555100db9ddd9c6f",
 );
 
 #[test]

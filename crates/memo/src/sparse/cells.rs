@@ -438,16 +438,21 @@ impl Share<'_> {
         if spilled.is_empty() {
             return;
         }
+        // The same few rows again and again, mostly: each is taken out and put back once.
+        spilled.sort_by_key(|&i| writes[i as usize].row);
         let words = codes.words();
         let (mut values, mut signs) = (vec![0; self.width], vec![0; self.width / LINE]);
-        for write in spilled.into_iter().map(|i| &writes[i as usize]) {
-            for (line, signs) in signs.iter_mut().enumerate() {
-                *signs =
-                    super::keys::signs(write.address, line as u64) ^ words.word(write.token, line);
+        let row = |i: &u32| writes[*i as usize].row;
+        for same in spilled.chunk_by(|a, b| row(a) == row(b)) {
+            self.load(row(&same[0]), &mut values);
+            for write in same.iter().map(|&i| &writes[i as usize]) {
+                for (line, signs) in signs.iter_mut().enumerate() {
+                    *signs = super::keys::signs(write.address, line as u64)
+                        ^ words.word(write.token, line);
+                }
+                add_signed(&mut values, &signs, weight);
             }
-            self.load(write.row, &mut values);
-            add_signed(&mut values, &signs, weight);
-            self.store(write.row, &values);
+            self.store(row(&same[0]), &values);
         }
     }
 

@@ -4,8 +4,9 @@ use super::cells::{Cells, Ram, Storage};
 use super::codes::Codes;
 use super::digest::{Digest, Digests};
 use super::keys::{Blocks, Keys};
+use super::settings::Counted;
 use super::tables::{Tables, pair_key, total_key};
-use super::write::{Passage, Writer, derived};
+use super::write::{Passage, Writer};
 use super::{Error, Settings};
 use crate::sparse::prior::Prior;
 use std::sync::{Arc, OnceLock};
@@ -198,21 +199,30 @@ impl Memory {
         Ok(memory)
     }
 
-    /// How often the block of a slot occurred before a position of the text, given the slot's key.
-    pub(crate) fn total(&self, slot: usize, key: u64, context: &[u32]) -> i64 {
-        let found = self.tables.totals.get(total_key(key));
-        let block = &self.settings.slots[slot];
-        if !derived(block.skip, block.len) {
-            return found;
-        }
-        let [.., last] = context else { return 0 };
-        let exact = if block.len == 1 {
-            self.tables.unigrams[*last as usize]
-        } else {
-            let before = context.len().checked_sub(2).map_or(super::keys::BOUNDARY, |i| context[i]);
-            self.tables.pairs.get(pair_key(before, *last))
+    /// How often the block of a slot occurred, given its key; `context` ends where the slot's prediction begins, and
+    /// `blocks` are those of its tokens from `first` on.
+    fn total(
+        &self,
+        slot: usize,
+        key: u64,
+        context: &[u32],
+        (blocks, first): (&Blocks, usize),
+    ) -> i64 {
+        let own = self.tables.totals.get(total_key(key));
+        let counted = match (self.settings.counted(slot), context) {
+            (Counted::WithTokens, [.., last]) => self.tables.unigrams[*last as usize],
+            (Counted::WithPairs, [before @ .., last]) => {
+                let before = before.last().copied().unwrap_or(super::keys::BOUNDARY);
+                self.tables.pairs.get(pair_key(before, *last))
+            }
+            (Counted::WithNewest(newest), _) => {
+                let end = context.len() - self.settings.slots[slot].skip as usize;
+                let key = self.keys.key(blocks, newest, end - first);
+                key.map_or(0, |key| self.total(newest, key, &context[..end], (blocks, first)))
+            }
+            _ => 0,
         };
-        exact + found
+        own + counted
     }
 
     /// How often a token followed the last token of a context, exactly.
@@ -238,7 +248,7 @@ impl Memory {
         let slots = 0..self.settings.slots.len();
         let keyed = slots.map(|slot| {
             let key = self.keys.key(blocks, slot, context.len() - first)?;
-            Some((key, self.total(slot, key, context)))
+            Some((key, self.total(slot, key, context, (blocks, first))))
         });
         keyed.collect()
     }

@@ -172,6 +172,20 @@ impl Settings {
         self.slots.iter().map(Slot::parameters).sum()
     }
 
+    /// Where the totals of a slot's blocks are counted.
+    pub(crate) fn counted(&self, slot: usize) -> Counted {
+        let Slot { skip, len, .. } = self.slots[slot];
+        match (skip, len) {
+            (0, 1) => Counted::WithTokens,
+            (0, 2) => Counted::WithPairs,
+            (0, _) => Counted::Alone,
+            _ => {
+                let newest = self.slots.iter().position(|s| (s.skip, s.len) == (0, len));
+                newest.map_or(Counted::Alone, Counted::WithNewest)
+            }
+        }
+    }
+
     /// Tokens before a position that any slot can see.
     pub fn reach(&self) -> usize {
         self.slots.iter().map(|slot| (slot.skip + slot.len) as usize).max().unwrap_or(0)
@@ -221,6 +235,19 @@ impl Settings {
         }
         Ok(())
     }
+}
+
+/// Where the totals of a slot's blocks are counted, but for the edges of what was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// Under the slot's own keys.
+    Alone,
+    /// With the tokens: a block of one token.
+    WithTokens,
+    /// With the pairs: a block of two.
+    WithPairs,
+    /// With the newest head of the same length, this slot: it saw the same blocks some positions earlier.
+    WithNewest(usize),
 }
 
 #[cfg(test)]

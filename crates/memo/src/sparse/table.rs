@@ -39,6 +39,16 @@ const AHEAD: usize = 16;
 /// Places looked at together.
 const WINDOW: usize = 8;
 
+/// What [`Part::add_near`] did.
+enum Near {
+    /// Added; the count was this.
+    Done(i64),
+    /// Nothing: the count does not fit in a byte.
+    Large,
+    /// Nothing: more than a few places must change.
+    Far,
+}
+
 /// Places beyond the spread.
 fn tail(spread: usize) -> usize {
     16 + spread / 16
@@ -90,46 +100,70 @@ impl Part {
         keys.iter().take(AHEAD).for_each(|&key| self.fetch(key));
     }
 
-    /// Adds to the counts of many keys, fetching the places of those to come; tells each key's count as it was.
-    pub(crate) fn add_all(&mut self, keys: &[u32], delta: i64, mut told: impl FnMut(u32, i64)) {
+    /// Adds to the counts of many keys, fetching the places of those to come; tells each key's count as it was and is.
+    pub(crate) fn add_all(
+        &mut self,
+        keys: &[u32],
+        delta: i64,
+        mut told: impl FnMut(u32, i64, i64),
+    ) {
+        let mut large = Vec::new();
         for (i, &key) in keys.iter().enumerate() {
             if let Some(&next) = keys.get(i + AHEAD) {
                 self.fetch(next);
             }
-            let before = self.add_near(key, delta).unwrap_or_else(|| self.add(key, delta));
-            told(key, before);
+            let before = match self.add_near(key, delta) {
+                Near::Done(before) => before,
+                Near::Large => {
+                    large.push(key);
+                    continue;
+                }
+                Near::Far => self.add(key, delta),
+            };
+            told(key, before, before.wrapping_add(delta));
+        }
+        // The same few keys again and again, mostly: each is looked up once.
+        large.sort_unstable();
+        for same in large.chunk_by(|a, b| a == b) {
+            let delta = delta.wrapping_mul(same.len() as i64);
+            let before = self.add(same[0], delta);
+            told(same[0], before, before.wrapping_add(delta));
         }
     }
 
     /// Adds to a count if all that must change is within a few places; returns it as it was. Without branches that
     /// depend on the places: those would cost more than the work.
     #[inline(always)]
-    fn add_near(&mut self, key: u32, delta: i64) -> Option<i64> {
+    fn add_near(&mut self, key: u32, delta: i64) -> Near {
         let small = |count: i64| i8::try_from(count).ok().filter(|&c| c != LARGE && c != 0);
         let home = self.home(key);
-        let near: &[u32; WINDOW] = self.keys.get(home..)?.first_chunk()?;
+        let Some(near) = self.keys.get(home..).and_then(<[u32]>::first_chunk::<WINDOW>) else {
+            return Near::Far;
+        };
         // Entries are in order and free places have the largest key.
         let at = home + near.iter().map(|&k| usize::from(k < key)).sum::<usize>();
-        let keys: &mut [u32; WINDOW] = self.keys.get_mut(at..)?.first_chunk_mut()?;
-        let counts: &mut [i8; WINDOW] = self.counts.get_mut(at..)?.first_chunk_mut()?;
+        let keys = self.keys.get_mut(at..).and_then(<[u32]>::first_chunk_mut::<WINDOW>);
+        let counts = self.counts.get_mut(at..).and_then(<[i8]>::first_chunk_mut::<WINDOW>);
+        let (Some(keys), Some(counts)) = (keys, counts) else { return Near::Far };
         if at == home + WINDOW {
-            return None;
+            return Near::Far;
         }
         if keys[0] == key && counts[0] != 0 {
             let before = counts[0];
             if before == LARGE {
-                return None;
+                return Near::Large;
             }
-            counts[0] = small(delta.wrapping_add(before.into()))?;
+            let Some(after) = small(delta.wrapping_add(before.into())) else { return Near::Far };
+            counts[0] = after;
             self.changed = true;
-            return Some(before.into());
+            return Near::Done(before.into());
         }
-        let count = small(delta)?;
+        let Some(count) = small(delta) else { return Near::Far };
         let word = u64::from_le_bytes(counts.map(|c| c as u8));
         // The lowest of these bits is that of the first byte that is 0.
         let zeros = word.wrapping_sub(0x0101_0101_0101_0101) & !word & 0x8080_8080_8080_8080;
         if zeros == 0 || self.len + 1 > self.spread / 4 * 3 {
-            return None;
+            return Near::Far;
         }
         // Those up to the free place move on by one.
         let free = zeros.trailing_zeros() / 8;
@@ -143,7 +177,7 @@ impl Part {
         keys[0] = key;
         self.len += 1;
         self.changed = true;
-        Some(0)
+        Near::Done(0)
     }
 
     /// Adds to a count; returns it as it was.

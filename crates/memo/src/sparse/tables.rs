@@ -169,12 +169,12 @@ pub(crate) struct Lists<'a> {
 /// Parts that a thread takes at a time.
 const TOGETHER: usize = 64;
 
-/// Adds `weight` to the count of each key. Tells, for every so many parts, the part, the key, and its count as it was.
+/// Adds `weight` to the count of each key. Tells, for every so many parts, the key, and its count as it was and is.
 fn add_all<T: Send>(
     table: &mut Table,
     lists: &[&Sorted],
     weight: i64,
-    told: impl Fn(&mut Vec<T>, usize, u32, i64) + Sync,
+    told: impl Fn(&mut Vec<T>, u64, i64, i64) + Sync,
 ) -> Vec<Vec<T>> {
     if lists.iter().all(|list| list.keys.is_empty()) {
         return Vec::new();
@@ -190,8 +190,9 @@ fn add_all<T: Send>(
                 if let Some(part) = parts.get(next) {
                     part.fetch_first(lists[next_list].part(first + next));
                 }
-                let add = |key, before| told(&mut out, first + p, key, before);
-                parts[p].add_all(list.part(first + p), weight, add);
+                let whole = |key| (first as u64 + p as u64) << 32 | u64::from(key);
+                let told = |key, before, after| told(&mut out, whole(key), before, after);
+                parts[p].add_all(list.part(first + p), weight, told);
             }
         }
         out
@@ -201,10 +202,10 @@ fn add_all<T: Send>(
 
 /// Adds `weight` to each pair, and to the continuations of those that appear or disappear.
 fn add_pairs(pairs: &mut Table, continuations: &mut [i64], lists: &[&Sorted], weight: i64) {
-    let moved = add_all(pairs, lists, weight, |moved, part, key, before| {
-        let step = i64::from(before + weight > 0) - i64::from(before > 0);
+    let moved = add_all(pairs, lists, weight, |moved, key, before, after| {
+        let step = i64::from(after > 0) - i64::from(before > 0);
         if step != 0 {
-            moved.push((second((part as u64) << 32 | u64::from(key)), step));
+            moved.push((second(key), step));
         }
     });
     for (token, step) in moved.into_iter().flatten() {

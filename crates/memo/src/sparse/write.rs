@@ -8,6 +8,7 @@
 use super::cells::{Cells, Share};
 use super::codes::Codes;
 use super::keys::{BOUNDARY, Blocks, Keys, row};
+use super::settings::Counted;
 use super::tables::{Lists, Sorted, Tables, pair_key, total_key};
 use super::{Error, Settings};
 use crate::kernels::integer::Write;
@@ -210,7 +211,7 @@ impl Writer<'_> {
             let region = self.cells.region(s);
             let words = self.codes[s].words();
             let writes = &mut writes[region.share..][..region.shares()];
-            let counted = !derived(slot.skip, slot.len);
+            let counted = self.settings.counted(s);
             let mut tokens = &unigrams[..];
             for (Piece { document, positions }, blocks) in pieces.iter().zip(&*blocks) {
                 let first = first(positions);
@@ -226,41 +227,42 @@ impl Writer<'_> {
                         writes[share].push(Write { address, row, token });
                     }
                 }
-                if counted {
-                    totals.extend(of_slot.iter().map(|&key| total_key(key)));
-                } else {
-                    self.edges(s, document, positions, first, blocks, (totals, discounts));
-                }
+                let (more, fewer) = match counted {
+                    Counted::Alone => {
+                        totals.extend(of_slot.iter().map(|&key| total_key(key)));
+                        continue;
+                    }
+                    Counted::WithTokens | Counted::WithPairs => one_on(positions, document.len()),
+                    Counted::WithNewest(_) => back(positions, slot.skip as usize),
+                };
+                // Positions are those where blocks end; the slot sees them `skip` tokens later.
+                let key = |end: usize| {
+                    let place = end + slot.skip as usize - first;
+                    self.keys.key(blocks, s, place).map(total_key)
+                };
+                totals.extend(more.filter_map(key));
+                discounts.extend(fewer.filter_map(key));
             }
         }
         plan.pairs.sort(pairs);
         plan.totals.sort(totals);
         plan.discounts.sort(discounts);
     }
-
-    /// A slot of one or two tokens takes its total from unigrams or pairs, which count every position that was
-    /// written as a context of the next. At the edges of a piece that is one too few and one too many; two pieces
-    /// that meet cancel.
-    fn edges(
-        &self,
-        slot: usize,
-        document: &[u32],
-        positions: &Range<usize>,
-        first: usize,
-        blocks: &Blocks,
-        (totals, discounts): (&mut Vec<u64>, &mut Vec<u64>),
-    ) {
-        let key = |p: usize| self.keys.key(blocks, slot, p - first).map(total_key);
-        totals.extend(key(positions.start));
-        if positions.end <= document.len() {
-            discounts.extend(key(positions.end));
-        }
-    }
 }
 
-/// Whether a slot's totals are read from unigrams or pairs.
-pub(crate) fn derived(skip: u32, len: u32) -> bool {
-    skip == 0 && len <= 2
+/// Blocks of one or two tokens are counted as the tokens or pairs that end them: every position that is written is a
+/// block before the next. At the edges of a piece that is one too few and one too many; two pieces that meet cancel.
+fn one_on(positions: &Range<usize>, document: usize) -> (Range<usize>, Range<usize>) {
+    let after = usize::from(positions.end <= document);
+    (positions.start..positions.start + 1, positions.end..positions.end + after)
+}
+
+/// The blocks of an older head are those of the newest head `skip` positions ago. What is counted there is right but for
+/// the edges of a piece: blocks that end before it are too few, those that end last are too many.
+fn back(positions: &Range<usize>, skip: usize) -> (Range<usize>, Range<usize>) {
+    let Range { start, end } = *positions;
+    let seen = start.saturating_sub(skip)..end.saturating_sub(skip);
+    (seen.start..seen.end.min(start), seen.end.max(start)..end)
 }
 
 /// Divides pieces into lists of about `size` positions.
