@@ -8,8 +8,8 @@
 //!    thing. The group's prior is what was expected before its first slot.
 //! 3. **Detect softly**: a token's score is c plus noise if it followed c times, and noise alone if it never did.
 //!    Bayes gives the log-odds (2sc − c²)/2σ² + ln(total·p⁰) − ln c. If the block occurred once, exactly one token
-//!    followed, and the odds are normalised over tokens. The pair table says exactly which tokens have ever followed
-//!    the last one; no other can have followed a newest head's block.
+//!    followed, and the odds are normalised over tokens. The pair table says exactly how often a token followed the
+//!    last one: that is its count after a block of one token, and the most it can be after a longer newest head's.
 //! 4. **Interpolate**: successors get their counts less a discount (Kneser and Ney), everything else keeps its
 //!    proportion of the rest.
 //!
@@ -27,6 +27,9 @@ pub struct Backoff {
     pub constants: Constants,
 }
 
+/// Log-odds of what is known.
+const SURE: f64 = 30.0;
+
 /// The slots whose evidence is gathered together.
 #[derive(Clone, Copy, Debug, Default)]
 struct Group {
@@ -34,8 +37,6 @@ struct Group {
     newest: bool,
     /// Length of the last block that joined.
     len: u32,
-    /// The smallest of its slots' discounts: what the longest context may say, all of them say together.
-    discounts: [f64; 3],
 }
 
 /// A token that may have followed, its odds and its count.
@@ -69,21 +70,27 @@ impl ReadOut for Backoff {
             let own = discounts(block.skip, if block.newest() { block.len } else { real });
             if joins {
                 group.len = block.len;
-                for (taken, own) in group.discounts.iter_mut().zip(own) {
-                    *taken = taken.min(own);
-                }
             } else {
-                group = Group { total, newest: block.newest(), len: block.len, discounts: own };
+                group = Group { total, newest: block.newest(), len: block.len };
                 scratch.before.copy(&scratch.now);
             }
             gather(scratch, !joins);
             let mut found = self.detect(prior, total, scratch);
             if group.newest {
-                // What never followed the last token cannot have followed a block that ends with it.
-                found.retain(|candidate| memory.followed(context, candidate.token) > 0);
+                // What never followed the last token cannot have followed a block that ends with it, nor more often.
+                scratch.followed.learn(memory, context, found.iter().map(|c| c.token));
+                found.retain(|candidate| scratch.followed.count(candidate.token) > 0);
+                for candidate in &mut found {
+                    let count = scratch.followed.count(candidate.token) as f64;
+                    if group.len == 1 {
+                        // A single token's successors are what the pair table counts.
+                        (candidate.count, candidate.log_odds) = (count, SURE);
+                    } else {
+                        candidate.count = candidate.count.min(count);
+                    }
+                }
             }
-            let unseen = self.unseen(&scratch.precision);
-            let kept = keep(&found, total, unseen, group.discounts);
+            let kept = keep(&found, total, own);
             let mass: f64 = kept.iter().map(|(_, p)| p).sum();
             scratch.now.scale(1.0 - mass);
             for (token, p) in kept {
@@ -170,7 +177,7 @@ impl Backoff {
         let mut found = self.detect(memory.prior(), total, scratch);
         found.retain(|candidate| memory.followed(context, candidate.token) >= total);
         let taken_off = discounts(slots[last].skip, slots[last].len);
-        let kept = keep(&found, total, self.unseen(&scratch.precision), taken_off);
+        let kept = keep(&found, total, taken_off);
         // Of several occurrences a token must have most; of one, as good as all that is not taken off.
         let needed = if total == 1 { 0.999 * (1.0 - taken_off[0]) } else { 0.6 };
         let settled = found
@@ -184,6 +191,7 @@ impl Backoff {
     fn begin(&self, memory: &Memory, context: &[u32], scratch: &mut Scratch) {
         let vocabulary = memory.settings().vocabulary;
         scratch.now.reset(vocabulary as usize);
+        scratch.followed.reset(vocabulary as usize);
         let Some(cache) = self.constants.cache else { return };
         let recent = &context[context.len().saturating_sub(cache.window)..];
         let known: Vec<u32> = recent.iter().copied().filter(|&token| token < vocabulary).collect();
@@ -193,16 +201,6 @@ impl Backoff {
                 scratch.now.add(token, cache.share / known.len() as f64);
             }
         }
-    }
-
-    /// The odds, all together, that the one token that followed is among those too weak to be candidates.
-    ///
-    /// For each token that did not follow, the odds are p⁰·eˣ with x normal, mean −P/2 and variance P, so their mean is p⁰;
-    /// of that mean, the part below the limit is Φ((limit − ln p⁰ − P/2)/√P). A typical token's p⁰ stands for all.
-    fn unseen(&self, precision: &[f32]) -> f64 {
-        let p = f64::from(precision[0]);
-        let x = (self.constants.least_odds - self.constants.typical - p / 2.0) / p.sqrt();
-        libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2) / 2.0
     }
 
     /// The tokens that may have followed, by the group's evidence.
@@ -260,12 +258,11 @@ fn ln_above(x: f64) -> f32 {
 }
 
 /// The probabilities that a slot gives to its successors.
-fn keep(found: &[Candidate], total: i64, unseen: f64, discounts: [f64; 3]) -> Vec<(u32, f64)> {
+fn keep(found: &[Candidate], total: i64, discounts: [f64; 3]) -> Vec<(u32, f64)> {
     if total == 1 {
-        let most = found.iter().fold(0.0f64, |most, c| most.max(c.log_odds));
+        let most = found.iter().fold(f64::NEG_INFINITY, |most, c| most.max(c.log_odds));
         let odds: Vec<f64> = found.iter().map(|c| libm::exp(c.log_odds - most)).collect();
-        let whole = odds.iter().sum::<f64>() + unseen * libm::exp(-most);
-        let share = (1.0 - discounts[0]) / whole;
+        let share = (1.0 - discounts[0]) / odds.iter().sum::<f64>();
         return found.iter().zip(odds).map(|(c, odds)| (c.token, odds * share)).collect();
     }
     let posterior = |c: &Candidate| 1.0 / (1.0 + libm::exp(-c.log_odds));

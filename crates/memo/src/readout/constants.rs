@@ -9,8 +9,6 @@ pub struct Constants {
     pub rounds: usize,
     /// Candidates whose log-odds are below this are dropped.
     pub least_odds: f64,
-    /// The logarithm of a typical token's prior.
-    pub typical: f64,
     /// Log-odds from which the long contexts alone settle the best token.
     pub sure: f64,
     /// A single occurrence joins the group before it if that context was at least this long: two long blocks that
@@ -37,7 +35,7 @@ impl Default for Cache {
 
 impl Default for Constants {
     fn default() -> Self {
-        Constants { rounds: 2, least_odds: -6.0, typical: -7.0, sure: 7.0, joint: 8, cache: None }
+        Constants { rounds: 2, least_odds: -6.0, sure: 7.0, joint: 8, cache: None }
     }
 }
 

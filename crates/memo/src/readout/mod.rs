@@ -7,6 +7,7 @@
 mod backoff;
 mod constants;
 mod distribution;
+mod followed;
 mod generate;
 mod score;
 mod sum;
@@ -14,6 +15,7 @@ mod sum;
 pub use self::backoff::Backoff;
 pub use self::constants::{Cache, Constants, discounts};
 pub use self::distribution::Distribution;
+use self::followed::Followed;
 pub use self::generate::{Choice, Generator};
 pub use self::score::{argmax_all, score};
 pub use self::sum::Sum;
@@ -55,6 +57,7 @@ pub struct Scratch {
     weights: Vec<f32>,
     biases: Vec<f32>,
     found: Vec<u32>,
+    followed: Followed,
     now: Mixture,
     before: Mixture,
 }

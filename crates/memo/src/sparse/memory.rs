@@ -231,6 +231,12 @@ impl Memory {
         self.tables.pairs.get(pair_key(last, token))
     }
 
+    /// Fetches what [`Memory::followed`] will look at.
+    pub(crate) fn fetch_followed(&self, context: &[u32], token: u32) {
+        let last = context.last().copied().unwrap_or(super::keys::BOUNDARY);
+        self.tables.pairs.fetch(pair_key(last, token));
+    }
+
     /// The part of a context that can matter: the tokens after the last end token, as far as slots reach.
     pub(crate) fn view<'a>(&self, context: &'a [u32]) -> Result<&'a [u32], Error> {
         let vocabulary = self.settings.vocabulary;

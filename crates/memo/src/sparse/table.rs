@@ -314,6 +314,12 @@ impl Table {
         self.parts[part].get(key)
     }
 
+    /// Fetches what [`Table::get`] will look at.
+    pub(crate) fn fetch(&self, key: u64) {
+        let (part, key) = split(key);
+        self.parts[part].fetch(key);
+    }
+
     #[cfg(test)]
     fn add(&mut self, key: u64, delta: i64) -> i64 {
         let (part, key) = split(key);

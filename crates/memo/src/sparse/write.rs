@@ -92,9 +92,10 @@ const ALONE: usize = 256;
 impl Writer<'_> {
     /// Writes passages that have been checked.
     pub(crate) fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
-        // Plans take about 300 bytes a position: a seventh of the cells they are for, or 2 to 80 MB. The more positions
-        // in a batch, the more of them share lines of the tables.
-        let batch = (Cells::len(self.settings) / 2048).clamp(1 << 13, 1 << 18);
+        // Plans take about 300 bytes a position: a seventh of the cells they are for, or 2 to 80 MB; a 27th of very
+        // large ones. The more positions in a batch, the more of them share lines of the tables and rows.
+        let cells = Cells::len(self.settings);
+        let batch = (cells >> 11).clamp(1 << 13, 1 << 18).max((cells >> 13).min(1 << 20));
         let mut pieces: Vec<Piece<'_>> = Vec::new();
         let mut plans: Vec<Plan> = Vec::new();
         let (mut held, mut weight) = (0, 0);
