@@ -3,7 +3,9 @@
 
 mod sparse_common;
 
-use memo::sparse::{Digest, Error, Memory, Passage, Ram, Settings, Slot, Storage, TableKind};
+use memo::sparse::{
+    Digest, Error, Leaves, Memory, PARTS, Passage, Ram, Saved, Settings, Slot, Storage, TableKind,
+};
 use proptest::prelude::*;
 use sparse_common::{on_threads, settings, text};
 
@@ -140,7 +142,8 @@ proptest! {
         prop_assert_eq!(memory.digest().unwrap(), empty);
         prop_assert!(memory.cells().iter().all(|&b| b == 0));
         prop_assert_eq!(memory.wide_rows().count(), 0);
-        prop_assert_eq!(memory.table(TableKind::Pairs).count() + memory.table(TableKind::Totals).count(), 0);
+        let entries = |kind| (0..PARTS).map(|part| memory.part(kind, part).count()).sum::<usize>();
+        prop_assert_eq!(entries(TableKind::Pairs) + entries(TableKind::Totals), 0);
         prop_assert!(memory.unigrams().iter().all(|&c| c == 0));
     }
 
@@ -151,20 +154,39 @@ proptest! {
         memory.memorize(&vec![7; repeat]).unwrap();
         let mut storage = Ram::new(Memory::storage_len(&settings)).unwrap();
         storage.bytes_mut().copy_from_slice(memory.cells());
-        let mut restored = Memory::restore(
-            settings,
-            Box::new(storage),
-            memory.unigrams(),
-            memory.wide_rows(),
-            memory.table(TableKind::Pairs),
-            memory.table(TableKind::Totals),
-        ).unwrap();
+        let leaves = (repeat % 2 == 0).then(|| memory.leaves().unwrap());
+        let saved = Kept { memory: &memory, leaves };
+        let mut restored = Memory::restore(settings, Box::new(storage), &saved).unwrap();
         prop_assert_eq!(restored.digest().unwrap(), memory.digest().unwrap());
         prop_assert_eq!(restored.evidence(&docs[0]).unwrap(), memory.evidence(&docs[0]).unwrap());
         // And goes on as if nothing had been.
         restored.forget(&docs[0]).unwrap();
         memory.forget(&docs[0]).unwrap();
         prop_assert_eq!(restored.digest().unwrap(), memory.digest().unwrap());
+    }
+}
+
+/// A checkpoint that was never written anywhere.
+struct Kept<'m> {
+    memory: &'m Memory,
+    leaves: Option<Leaves>,
+}
+
+impl Saved for Kept<'_> {
+    fn unigrams(&self) -> Result<Vec<i64>, Error> {
+        Ok(self.memory.unigrams().to_vec())
+    }
+
+    fn wide_rows(&self) -> Result<Vec<(usize, u64, Vec<i32>)>, Error> {
+        Ok(self.memory.wide_rows().collect())
+    }
+
+    fn part(&self, kind: TableKind, part: usize) -> Result<Vec<(u32, i64)>, Error> {
+        Ok(self.memory.part(kind, part).collect())
+    }
+
+    fn leaves(&self) -> Result<Option<Leaves>, Error> {
+        Ok(self.leaves.clone())
     }
 }
 

@@ -33,6 +33,19 @@ impl fmt::Debug for Digest {
 
 type Hash = [u8; 32];
 
+/// The hashes of a memory's leaves. A checkpoint that keeps them spares hashing everything again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leaves {
+    /// Of each run of cells.
+    pub cells: Vec<[u8; 32]>,
+    /// Of each part of the pairs.
+    pub pairs: Vec<[u8; 32]>,
+    /// Of each part of the totals.
+    pub totals: Vec<[u8; 32]>,
+    /// Of each run of unigrams.
+    pub unigrams: Vec<[u8; 32]>,
+}
+
 /// Hashes of one kind of leaf, with those of their nodes.
 #[derive(Clone, Debug)]
 struct Tree {
@@ -58,8 +71,17 @@ impl Tree {
         tree
     }
 
+    /// Puts leaves in place, as many as there are.
+    fn restore(&mut self, leaves: Vec<Hash>) -> Option<()> {
+        (leaves.len() == self.leaves.len()).then(|| self.leaves = leaves)?;
+        for node in 0..self.nodes.len() {
+            self.nodes[node] = self.node(node);
+        }
+        Some(())
+    }
+
     fn node(&self, node: usize) -> Hash {
-        let leaves = self.leaves.chunks(FAN).nth(node).unwrap_or_default();
+        let leaves = &self.leaves[node * FAN..self.leaves.len().min((node + 1) * FAN)];
         hash("node", |hasher| {
             for leaf in leaves {
                 hasher.update(leaf);
@@ -114,6 +136,25 @@ impl Digests {
             totals: parts,
             unigrams,
         }
+    }
+
+    /// The leaves as of the last digest.
+    pub(crate) fn leaves(&self) -> Leaves {
+        let [cells, pairs, totals, unigrams] =
+            [&self.cells, &self.pairs, &self.totals, &self.unigrams].map(|t| t.leaves.clone());
+        Leaves { cells, pairs, totals, unigrams }
+    }
+
+    /// Takes leaves from a checkpoint.
+    pub(crate) fn restore(&mut self, leaves: Leaves) -> Result<(), Error> {
+        let Leaves { cells, pairs, totals, unigrams } = leaves;
+        let restore = || {
+            self.cells.restore(cells)?;
+            self.pairs.restore(pairs)?;
+            self.totals.restore(totals)?;
+            self.unigrams.restore(unigrams)
+        };
+        restore().ok_or_else(|| Error::Storage("the number of its hashes is wrong".into()))
     }
 
     /// Hashes what changed and returns the digest.

@@ -2,13 +2,15 @@
 
 use super::cells::{Cells, Ram, Storage};
 use super::codes::Codes;
-use super::digest::{Digest, Digests};
+use super::digest::{Digest, Digests, Leaves};
 use super::keys::{Blocks, Keys};
 use super::settings::Counted;
+use super::table::{PARTS, Part, Table};
 use super::tables::{Tables, pair_key, total_key};
 use super::write::{Passage, Writer};
 use super::{Error, Settings};
 use crate::sparse::prior::Prior;
+use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
 /// A sparse memory: cells and tables, and the keys and codes that settings define.
@@ -58,6 +60,23 @@ pub enum TableKind {
     Pairs,
     /// Totals of longer contexts.
     Totals,
+}
+
+/// What a checkpoint keeps of a memory besides its cells.
+pub trait Saved: Sync {
+    /// What [`Memory::unigrams`] gave.
+    fn unigrams(&self) -> Result<Vec<i64>, Error>;
+
+    /// What [`Memory::wide_rows`] gave.
+    fn wide_rows(&self) -> Result<Vec<(usize, u64, Vec<i32>)>, Error>;
+
+    /// What [`Memory::part`] gave.
+    fn part(&self, kind: TableKind, part: usize) -> Result<Vec<(u32, i64)>, Error>;
+
+    /// What [`Memory::leaves`] gave, if it was kept.
+    fn leaves(&self) -> Result<Option<Leaves>, Error> {
+        Ok(None)
+    }
 }
 
 impl Memory {
@@ -159,44 +178,65 @@ impl Memory {
         self.cells.wide_rows()
     }
 
-    /// A table's entries in order of their keys.
-    pub fn table(&self, kind: TableKind) -> impl Iterator<Item = (u64, i64)> + '_ {
+    /// The entries of one of the [`PARTS`] of a table, in order of their keys.
+    pub fn part(&self, kind: TableKind, part: usize) -> impl Iterator<Item = (u32, i64)> + '_ {
         match kind {
-            TableKind::Pairs => self.tables.pairs.iter(),
-            TableKind::Totals => self.tables.totals.iter(),
+            TableKind::Pairs => self.tables.pairs.parts()[part].iter(),
+            TableKind::Totals => self.tables.totals.parts()[part].iter(),
         }
     }
 
-    /// Rebuilds a memory from a checkpoint's parts: storage that holds the cells, and what the methods above gave.
+    /// The hashes that the digest is made of.
+    pub fn leaves(&mut self) -> Result<Leaves, Error> {
+        self.digest()?;
+        Ok(self.digests.leaves())
+    }
+
+    /// A memory as it was saved, over storage that holds its cells.
     pub fn restore(
         settings: Settings,
         storage: Box<dyn Storage>,
-        unigrams: &[i64],
-        wide: impl IntoIterator<Item = (usize, u64, Vec<i32>)>,
-        pairs: impl IntoIterator<Item = (u64, i64)>,
-        totals: impl IntoIterator<Item = (u64, i64)>,
+        saved: &dyn Saved,
     ) -> Result<Self, Error> {
         let mut memory = Self::with_storage(settings, storage)?;
+        let unigrams = saved.unigrams()?;
         if unigrams.len() != memory.tables.unigrams.len() {
             return Err(Error::Storage(format!("{} unigram counts", unigrams.len())));
         }
-        memory.tables.unigrams.copy_from_slice(unigrams);
-        memory.tables.changed.fill(true);
-        for (slot, row, values) in wide {
+        memory.tables.unigrams = unigrams;
+        for (slot, row, values) in saved.wide_rows()? {
             if slot >= memory.settings.slots.len() {
                 return Err(Error::Storage(format!("a wide row of slot number {slot}")));
             }
             memory.cells.restore_wide(slot, row, &values)?;
         }
-        Tables::restore(&mut memory.tables.pairs, pairs)?;
-        Tables::restore(&mut memory.tables.totals, totals)?;
+        let table = |kind| {
+            let parts = (0..PARTS).into_par_iter().map(|part| {
+                Part::restore(&saved.part(kind, part)?)
+                    .ok_or_else(|| Error::Storage("a table's entries are out of order".into()))
+            });
+            parts.collect::<Result<Vec<Part>, Error>>().map(Table::from_parts)
+        };
+        memory.tables.pairs = table(TableKind::Pairs)?;
+        memory.tables.totals = table(TableKind::Totals)?;
         memory.tables.derive();
-        memory.cells.all_changed();
+        match saved.leaves()? {
+            Some(leaves) => memory.digests.restore(leaves)?,
+            None => memory.all_changed(),
+        }
         // Guarded storage checks its runs when they are first read; reading all of them now would undo that.
         if !memory.cells.guarded() {
             memory.cells.check()?;
         }
         Ok(memory)
+    }
+
+    /// Has the next digest hash everything again, whatever a checkpoint said.
+    pub fn all_changed(&mut self) {
+        self.cells.all_changed();
+        self.tables.pairs.all_changed();
+        self.tables.totals.all_changed();
+        self.tables.changed.fill(true);
     }
 
     /// How often the block of a slot occurred, given its key; `context` ends where the slot's prediction begins, and

@@ -25,11 +25,12 @@ mod write;
 
 pub use self::cells::{Ram, Storage};
 pub(crate) use self::decode::{Decoder, Scores};
-pub use self::digest::Digest;
+pub use self::digest::{Digest, Leaves};
 pub use self::error::Error;
 pub use self::evidence::{Evidence, Successor};
-pub use self::memory::{Held, Memory, TableKind};
+pub use self::memory::{Held, Memory, Saved, TableKind};
 pub use self::settings::{
     LINE, MAX_VOCABULARY, PARAMETERS_PER_TOKEN, RUN, Settings, Shape, Size, Slot,
 };
+pub use self::table::PARTS;
 pub use self::write::Passage;

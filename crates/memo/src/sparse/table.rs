@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(crate) const KEY_BITS: u32 = 43;
 
 /// Parts of a table; the part of a key is its highest 11 bits. The unit of the digest and of a thread's share.
-pub(crate) const PARTS: usize = 1 << (KEY_BITS - 32);
+pub const PARTS: usize = 1 << (KEY_BITS - 32);
 
 /// In place of a count that does not fit in a byte; it is in `large` then.
 const LARGE: i8 = i8::MIN;
@@ -252,30 +252,53 @@ impl Part {
     }
 
     /// Spreads the entries over another number of places.
-    fn resize(&mut self, mut spread: usize) {
+    fn resize(&mut self, spread: usize) {
+        let entries = self.keys.iter().zip(&self.counts).filter(|entry| *entry.1 != 0);
+        let mut next = Part::spread(&entries.map(|(&key, &count)| (key, count)), spread);
+        (next.len, next.large, next.changed) =
+            (self.len, std::mem::take(&mut self.large), self.changed);
+        *self = next;
+    }
+
+    /// Places entries that come in order of their keys, with at least `spread` places.
+    fn spread(entries: &(impl Iterator<Item = (u32, i8)> + Clone), mut spread: usize) -> Self {
         loop {
-            let mut next = Part {
+            let mut part = Part {
                 keys: vec![FREE; spread + tail(spread)],
                 counts: vec![0; spread + tail(spread)],
                 spread,
                 ..Part::default()
             };
             let mut free = 0;
-            for (&key, &count) in self.keys.iter().zip(&self.counts).filter(|entry| *entry.1 != 0) {
-                free = free.max(next.home(key));
-                if free < next.counts.len() {
-                    (next.keys[free], next.counts[free]) = (key, count);
+            for (key, count) in entries.clone() {
+                free = free.max(part.home(key));
+                if free < part.counts.len() {
+                    (part.keys[free], part.counts[free]) = (key, count);
                 }
                 free += 1;
             }
-            if free <= next.counts.len() {
-                (next.len, next.large, next.changed) =
-                    (self.len, std::mem::take(&mut self.large), self.changed);
-                *self = next;
-                return;
+            if free <= part.counts.len() {
+                return part;
             }
             spread += spread / 8 + 8;
         }
+    }
+
+    /// A part with these entries, which must be in order of their keys; `None` if they are not, or if a count is 0.
+    pub(crate) fn restore(entries: &[(u32, i64)]) -> Option<Self> {
+        let ordered = entries.windows(2).all(|pair| pair[0].0 < pair[1].0);
+        if !ordered || entries.iter().any(|&(_, count)| count == 0) {
+            return None;
+        }
+        if entries.is_empty() {
+            return Some(Part::default());
+        }
+        let small = |count: i64| i8::try_from(count).ok().filter(|&count| count != LARGE);
+        let placed = entries.iter().map(|&(key, count)| (key, small(count).unwrap_or(LARGE)));
+        let mut part = Part::spread(&placed, entries.len() + entries.len() / 2 + 8);
+        part.len = entries.len();
+        part.large = entries.iter().copied().filter(|&(_, count)| small(count).is_none()).collect();
+        Some(part)
     }
 
     /// Entries by key.
@@ -349,6 +372,17 @@ impl Table {
     /// Bytes held.
     pub(crate) fn held(&self) -> usize {
         self.parts.iter().map(Part::held).sum()
+    }
+
+    /// Puts parts in place that were read from a checkpoint.
+    pub(crate) fn from_parts(parts: Vec<Part>) -> Self {
+        debug_assert_eq!(parts.len(), PARTS);
+        Table { parts }
+    }
+
+    /// Has all parts hashed again.
+    pub(crate) fn all_changed(&mut self) {
+        self.parts.iter_mut().for_each(|part| part.changed = true);
     }
 
     /// The parts that changed since this was last asked.

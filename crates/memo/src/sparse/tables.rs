@@ -7,9 +7,9 @@
 //! - *Totals* of all other contexts, by a 43-bit fingerprint of their key. When only part of a document is written,
 //!   the two equalities above break at the part's edges; the differences are kept here too, under those slots' keys.
 
+use super::MAX_VOCABULARY;
 use super::keys::BOUNDARY;
 use super::table::{KEY_BITS, Table};
-use super::{Error, MAX_VOCABULARY};
 use rayon::prelude::*;
 
 const MASK: u64 = (1 << KEY_BITS) - 1;
@@ -139,22 +139,6 @@ impl Tables {
                 *token += i64::from(count > 0);
             }
         }
-    }
-
-    /// Puts back the entries of a checkpoint, given in order of their keys.
-    pub(crate) fn restore(
-        table: &mut Table,
-        entries: impl IntoIterator<Item = (u64, i64)>,
-    ) -> Result<(), Error> {
-        let mut last = None;
-        for (key, count) in entries {
-            if last >= Some(key) || key > MASK || count == 0 {
-                return Err(Error::Storage("a table's entries are out of order".into()));
-            }
-            last = Some(key);
-            table.parts_mut()[(key >> 32) as usize].add(key as u32, count);
-        }
-        Ok(())
     }
 }
 
