@@ -118,9 +118,14 @@ impl Memory {
         self.write(&[Passage::whole(document, -1)])
     }
 
+    /// Says what is wrong with passages that [`Memory::write`] would refuse.
+    pub fn check(&self, passages: &[Passage<'_>]) -> Result<(), Error> {
+        passages.iter().try_for_each(|passage| passage.check(&self.settings))
+    }
+
     /// Adds passages of documents with their weights, many at once. All are checked before anything changes.
     pub fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
-        passages.iter().try_for_each(|passage| passage.check(&self.settings))?;
+        self.check(passages)?;
         self.prior = OnceLock::new();
         let Memory { settings, keys, codes, cells, tables, .. } = self;
         Writer { settings, keys, codes, cells, tables }.write(passages)

@@ -1,0 +1,130 @@
+//! Changing what is remembered: text replaced in documents, and prompts given another continuation.
+
+use crate::error::Error;
+use crate::find::replaced;
+use crate::ledger::Content;
+use crate::memorize::{add_version, current, is_edit};
+use crate::record::{Document, Kind, Place, Role, Transaction};
+use crate::store::{Change, Store, write};
+use memo::readout::{Backoff, ReadOut, Scratch};
+use std::collections::BTreeMap;
+
+/// The largest weight that an edit is given.
+const MOST: i32 = 8;
+
+/// An edit that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// The transaction; `None` if the target won without it.
+    pub transaction: Option<u64>,
+    /// The document that holds the edit.
+    pub document: Option<String>,
+    /// The weight that was needed.
+    pub weight: i32,
+}
+
+impl Store {
+    /// Replaces a text in one document, or in all that are current. Each gets a new version.
+    pub fn replace(
+        &mut self,
+        old: &str,
+        new: &str,
+        document: Option<&str>,
+        reason: Option<&str>,
+    ) -> Result<Transaction, Error> {
+        if old.is_empty() || old == new {
+            return Err(Error::Invalid("there is nothing to replace".to_owned()));
+        }
+        let candidates = match document {
+            Some(id) => vec![self.document(id)?],
+            None => self.ledger.documents()?,
+        };
+        let transaction = self.ledger.last()? + 1;
+        let mut changes = Vec::new();
+        for mut document in candidates {
+            let Some(version) = current(&document).filter(|v| !is_edit(v)) else { continue };
+            let Some(place) = document.place else { continue };
+            let content = self.ledger.content(document.number, version)?;
+            if self.occurrences(&content, old).is_empty() {
+                continue;
+            }
+            let mut parts = Vec::new();
+            for part in &content.parts {
+                let bytes = replaced(&self.tokenizer.decode(part), old.as_bytes(), new.as_bytes());
+                parts.push(self.tokenizer.encode(&String::from_utf8_lossy(&bytes))?);
+            }
+            parts.retain(|part| !part.is_empty());
+            let content = Content { parts, role: Role::Text };
+            let digest = self.ledger.digest(&content);
+            add_version(&mut document, &content, digest, transaction);
+            document.place = document.place.map(|new| Place { live: place.live, ..new });
+            changes.push(Change { document, before: Some(place), content: Some(content) });
+        }
+        if changes.is_empty() {
+            return Err(Error::NotFound);
+        }
+        self.transact(Kind::Replace, reason, changes, |_, _| Ok(()))
+    }
+
+    /// Makes `target` what follows `prompt`: memorizes the target's positions, with the smallest weight up to 8 that
+    /// makes each of its tokens win. If none does, nothing changes.
+    pub fn edit(
+        &mut self,
+        prompt: &str,
+        target: &str,
+        reason: Option<&str>,
+    ) -> Result<Edited, Error> {
+        let mut tokens = self.tokenizer.encode(prompt)?;
+        let before = tokens.len();
+        tokens.extend(self.tokenizer.encode(target)?);
+        if before == 0 || tokens.len() == before {
+            return Err(Error::Invalid("an edit needs a prompt and a target".to_owned()));
+        }
+        if self.wins(&tokens, before)? {
+            return Ok(Edited { transaction: None, document: None, weight: 0 });
+        }
+        let edit = |weight: i32| Content {
+            parts: vec![tokens.clone()],
+            role: Role::Edit { prompt: before as u64, weight },
+        };
+        // Tried in the memory and taken out again: both are exact.
+        let mut needed = None;
+        for weight in 1..=MOST {
+            write(&mut self.memory, &[(edit(weight), 1)])?;
+            let wins = self.wins(&tokens, before);
+            write(&mut self.memory, &[(edit(weight), -1)])?;
+            if wins? {
+                needed = Some(weight);
+                break;
+            }
+        }
+        let weight = needed.ok_or(Error::EditFails(MOST))?;
+        let content = edit(weight);
+        let digest = self.ledger.digest(&content);
+        let (number, transaction) = (self.ledger.next_number()?, self.ledger.last()? + 1);
+        let id = format!("edit-{transaction}");
+        let mut document = self.ledger.document(&id)?.unwrap_or(Document {
+            id: id.clone(),
+            number,
+            labels: BTreeMap::new(),
+            versions: Vec::new(),
+            place: None,
+        });
+        let before = document.place;
+        add_version(&mut document, &content, digest, transaction);
+        let change = Change { document, before, content: Some(content) };
+        let done = self.transact(Kind::Edit, reason, vec![change], |_, _| Ok(()))?;
+        Ok(Edited { transaction: Some(done.id), document: Some(id), weight })
+    }
+
+    /// Whether each token from `first` on is the most probable one after those before it.
+    fn wins(&self, tokens: &[u32], first: usize) -> Result<bool, Error> {
+        let (readout, mut scratch) = (Backoff::default(), Scratch::default());
+        for p in first..tokens.len() {
+            if readout.best(&self.memory, &tokens[..p], &mut scratch)? != tokens[p] {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

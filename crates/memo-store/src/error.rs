@@ -1,0 +1,118 @@
+//! Everything that can go wrong with a model directory, one variant each.
+
+use std::path::PathBuf;
+
+/// Why a model directory refused. Nothing has changed when an operation returns one of these, unless it says so.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file or directory that could not be used.
+    #[error("{path}: {reason}")]
+    Io {
+        /// Which one.
+        path: PathBuf,
+        /// Why.
+        reason: std::io::Error,
+    },
+    /// A directory that is not a model.
+    #[error("{path} is not a model (there is no model.toml in it); `memo init` makes one")]
+    NotAModel {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A model that would be made where something is already.
+    #[error("{path} exists already; choose another name or remove it first")]
+    Exists {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A model that another process is writing.
+    #[error(
+        "{path} is being written by process {pid} since {since}; wait for it, or stop it first"
+    )]
+    Busy {
+        /// The directory.
+        path: PathBuf,
+        /// The writer's process, as far as it said so.
+        pid: u32,
+        /// When it began, in UTC.
+        since: String,
+    },
+    /// A file that does not hold what it should.
+    #[error("{path} is damaged: {what}; {help}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// In what way.
+        what: String,
+        /// What to do.
+        help: &'static str,
+    },
+    /// A file of another version of the format.
+    #[error("{path} has format {found}; this program reads format {known}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+        /// Ours.
+        known: u32,
+    },
+    /// The ledger's database failed.
+    #[error("the ledger {path} failed: {reason}")]
+    Ledger {
+        /// The database file.
+        path: PathBuf,
+        /// Why.
+        reason: Box<redb::Error>,
+    },
+    /// No document of this id.
+    #[error("there is no document {0:?}; `memo docs` lists them")]
+    NoDocument(String),
+    /// No transaction of this number.
+    #[error("there is no transaction {0}; `memo log` lists them")]
+    NoTransaction(u64),
+    /// A change that makes no sense for the document as it is.
+    #[error("document {id:?} {why}")]
+    State {
+        /// The document.
+        id: String,
+        /// What is in the way.
+        why: String,
+    },
+    /// A rollback that cannot be done.
+    #[error("transaction {transaction} cannot be rolled back: {why}")]
+    Rollback {
+        /// The transaction.
+        transaction: u64,
+        /// What is in the way.
+        why: String,
+    },
+    /// Text that is nowhere in the model.
+    #[error("no document contains this text")]
+    NotFound,
+    /// An edit that no allowed weight makes win.
+    #[error(
+        "the target does not win after this prompt even with weight {0}; nothing was changed (a longer prompt is more \
+         specific)"
+    )]
+    EditFails(i32),
+    /// Something that was asked for makes no sense.
+    #[error("{0}")]
+    Invalid(String),
+    /// Two models that cannot be merged.
+    #[error("cannot merge: {0}")]
+    Merge(String),
+    /// The engine refused.
+    #[error(transparent)]
+    Memory(#[from] memo::sparse::Error),
+    /// The tokenizer refused.
+    #[error(transparent)]
+    Tokenizer(#[from] memo_text::TokenizerError),
+}
+
+/// Names the path in an error of the system.
+pub(crate) fn io(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Error {
+    let path = path.to_owned();
+    move |reason| Error::Io { path, reason }
+}

@@ -1,0 +1,141 @@
+//! Explanations: why the memory says something, slot by slot, and which documents it has that from.
+//!
+//! Sources are looked for in the ledger itself: the tokens of all live documents are searched for the longest end of
+//! the context that is followed by the token. So a source is never wrong, and there is no index to scrub.
+
+use crate::error::Error;
+use crate::memorize::current;
+use crate::store::Store;
+use memchr::memmem;
+use memo::readout::{Backoff, ReadOut, Scratch};
+
+/// Why a memory says what it says after a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The most probable token, as text.
+    pub prediction: String,
+    /// The most probable tokens, the likeliest first.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A token that may follow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The token.
+    pub token: u32,
+    /// Its text.
+    pub text: String,
+    /// Its probability.
+    pub probability: f64,
+    /// What each slot remembers of it.
+    pub evidence: Vec<Heard>,
+    /// Where it stands in live documents.
+    pub sources: Vec<Origin>,
+}
+
+/// What one slot remembers of a token.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Heard {
+    /// The layer of the slot, from 1.
+    pub layer: u32,
+    /// Its head, from 0, the newest.
+    pub head: u32,
+    /// Tokens of its block.
+    pub context_tokens: u32,
+    /// How often the token followed that block, as far as the cells tell.
+    pub count: f32,
+    /// The standard deviation of that.
+    pub noise: f32,
+    /// How often the block occurred at all, exactly.
+    pub total: i64,
+}
+
+/// A place in a document where the end of the context is followed by the token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The document.
+    pub document: String,
+    /// Its version.
+    pub version: u32,
+    /// The token's position in the document.
+    pub offset: u64,
+    /// How many tokens before it are the end of the context.
+    pub match_tokens: u64,
+}
+
+/// The most places that are named for one token.
+const SOURCES: usize = 5;
+
+impl Store {
+    /// Explains the `count` most probable continuations of a prompt.
+    pub fn explain(&self, prompt: &str, count: usize) -> Result<Explanation, Error> {
+        let context = self.tokenizer.encode(prompt)?;
+        let mut scratch = Scratch::default();
+        let distribution = Backoff::default().distribution(&self.memory, &context, &mut scratch)?;
+        let top = distribution.top(count.max(1));
+        let evidence = self.memory.evidence(&context)?;
+        let slots = &self.model.memory.slots;
+        let heads = self.model.memory.heads;
+        let mut candidates = Vec::new();
+        for (token, probability) in top {
+            let heard = evidence.iter().filter_map(|slot| {
+                let found = slot.successors.iter().find(|s| s.token == token)?;
+                let block = &slots[slot.slot];
+                Some(Heard {
+                    layer: block.len.ilog(heads) + 1,
+                    head: block.skip / block.len,
+                    context_tokens: block.len,
+                    count: found.count,
+                    noise: found.sigma,
+                    total: slot.total,
+                })
+            });
+            candidates.push(Candidate {
+                token,
+                text: self.tokenizer.decode_lossy(&[token]),
+                probability,
+                evidence: heard.collect(),
+                sources: self.sources(&context, token)?,
+            });
+        }
+        let prediction = candidates.first().map_or_else(String::new, |c| c.text.clone());
+        Ok(Explanation { prediction, candidates })
+    }
+
+    /// Where the longest end of a context is followed by a token, in live documents. The longest matches first.
+    pub fn sources(&self, context: &[u32], token: u32) -> Result<Vec<Origin>, Error> {
+        let end = self.model.memory.end;
+        let mut found: Vec<Origin> = Vec::new();
+        let needle: Vec<u8> = context
+            .last()
+            .into_iter()
+            .chain((token != end).then_some(&token))
+            .flat_map(|token| token.to_le_bytes())
+            .collect();
+        for document in self.ledger.documents()? {
+            let Some(place) = document.place.filter(|place| place.live) else { continue };
+            let Some(version) = current(&document) else { continue };
+            let content = self.ledger.content(document.number, version)?;
+            let mut before = 0;
+            for part in &content.parts {
+                let bytes: Vec<u8> = part.iter().flat_map(|token| token.to_le_bytes()).collect();
+                let ends = |at: usize| token != end || at == part.len();
+                for place_in_part in memmem::find_iter(&bytes, &needle) {
+                    // Only whole tokens count.
+                    let at = place_in_part / 4 + usize::from(!context.is_empty());
+                    if place_in_part % 4 != 0 || !ends(at) {
+                        continue;
+                    }
+                    let same = part[..at].iter().rev().zip(context.iter().rev());
+                    let match_tokens = same.take_while(|(a, b)| a == b).count() as u64;
+                    let (document, offset) = (document.id.clone(), before + at as u64);
+                    found.push(Origin { document, version: place.version, offset, match_tokens });
+                }
+                before += part.len() as u64;
+            }
+        }
+        found.sort_by_key(|origin| std::cmp::Reverse(origin.match_tokens));
+        found.truncate(SOURCES);
+        Ok(found)
+    }
+}

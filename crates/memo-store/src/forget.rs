@@ -1,0 +1,241 @@
+//! Forgetting: a text leaves the memory exactly, and then every byte of the directory.
+//!
+//! 1. The intent is recorded; the text is still there.
+//! 2. Its contribution is subtracted from the memory.
+//! 3. A checkpoint is written and older ones are removed.
+//! 4. All that is alive is copied into a new ledger, which takes the old one's place.
+//!
+//! A kill between any two of these leaves a model whose opening does the rest. There is no inverse: an inverse would be
+//! the text.
+
+use crate::error::Error;
+use crate::files;
+use crate::find::cut;
+use crate::ledger::Content;
+use crate::memorize::{add_version, current, is_edit};
+use crate::record::{Copy, Document, Forgotten, Kind, Op, Place, Role, Transaction};
+use crate::store::{Change, Store};
+use memo::sparse::Digest;
+use std::collections::HashSet;
+
+/// What a forget did, and what it could not reach.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Receipt {
+    /// The transaction.
+    pub transaction: u64,
+    /// The documents that were forgotten, or from which text was cut.
+    pub documents: Vec<String>,
+    /// Tokens that left the memory.
+    pub tokens: u64,
+    /// The digest of the memory afterwards.
+    pub digest_after: Digest,
+    /// For each version that was scrubbed, the digest of its tokens under the model's secret key.
+    pub forgotten: Vec<Forgotten>,
+    /// Live documents that share a passage with what was forgotten; they still know it.
+    pub shared: Vec<String>,
+    /// Copies made earlier, which still contain it.
+    pub copies: Vec<Copy>,
+}
+
+/// Two documents share a passage if they have this many tokens in a row in common.
+const PASSAGE: usize = 16;
+
+/// In place of words that contained forgotten text.
+const SCRUBBED: &str = "[forgotten]";
+
+impl Store {
+    /// Forgets a document with all its versions.
+    pub fn forget_document(&mut self, id: &str, reason: Option<&str>) -> Result<Receipt, Error> {
+        let mut document = self.document(id)?;
+        let state = |why: String| Error::State { id: id.to_owned(), why };
+        let left: Vec<u32> = document
+            .versions
+            .iter()
+            .filter(|version| version.forgotten.is_none())
+            .map(|version| version.number)
+            .collect();
+        if left.is_empty() {
+            return Err(state("was forgotten before".to_owned()));
+        }
+        let shared = self.sharing(&document)?;
+        let before = document.place;
+        document.place = None;
+        let change = Change { document: document.clone(), before, content: None };
+        self.forget(reason, vec![change], &[(document, left)], None, shared)
+    }
+
+    /// Forgets a text: cuts it out of every document that contains it, and makes each cut a document boundary. What
+    /// remains is a new version; all versions that contained the text are scrubbed.
+    pub fn forget_text(&mut self, text: &str, reason: Option<&str>) -> Result<Receipt, Error> {
+        if text.trim().is_empty() {
+            return Err(Error::Invalid("there is no text to forget".to_owned()));
+        }
+        if reason.is_some_and(|reason| reason.contains(text)) {
+            let why = "the reason contains the text itself; say it in other words";
+            return Err(Error::Invalid(why.to_owned()));
+        }
+        let found = self.versions_with(text)?;
+        if found.is_empty() {
+            return Err(Error::NotFound);
+        }
+        let transaction = self.ledger.last()? + 1;
+        let mut changes = Vec::new();
+        for (document, versions) in &found {
+            let mut document = document.clone();
+            let before = document.place;
+            let affected = current(&document).filter(|v| versions.contains(&v.number)).cloned();
+            let mut content = None;
+            if let (Some(version), Some(place)) = (affected, before) {
+                let rest = self.without(&self.ledger.content(document.number, &version)?, text)?;
+                // What is left of an edit is no edit.
+                if rest.parts.is_empty() || is_edit(&version) {
+                    document.place = None;
+                } else {
+                    let digest = self.ledger.digest(&rest);
+                    add_version(&mut document, &rest, digest, transaction);
+                    document.place = document.place.map(|new| Place { live: place.live, ..new });
+                    content = Some(rest);
+                }
+            }
+            changes.push(Change { document, before, content });
+        }
+        self.forget(reason, changes, &found, Some(text), Vec::new())
+    }
+
+    /// A content with every occurrence of a text cut out, and encoded anew.
+    fn without(&self, content: &Content, text: &str) -> Result<Content, Error> {
+        let mut parts = Vec::new();
+        for part in &content.parts {
+            let bytes = self.tokenizer.decode(part);
+            let mut pieces = cut(&bytes, text.as_bytes());
+            // Retokenising can bring the text together again only where white space is normalised.
+            if pieces.len() == 1 && pieces[0].len() == bytes.len() {
+                parts.push(part.clone());
+                continue;
+            }
+            while let Some(piece) = pieces.first().cloned() {
+                pieces.remove(0);
+                let tokens = self.tokenizer.encode(&String::from_utf8_lossy(&piece))?;
+                if !tokens.is_empty() {
+                    parts.push(tokens);
+                }
+            }
+        }
+        Ok(Content { parts, role: Role::Text })
+    }
+
+    fn forget(
+        &mut self,
+        reason: Option<&str>,
+        changes: Vec<Change>,
+        scrubbed: &[(Document, Vec<u32>)],
+        text: Option<&str>,
+        shared: Vec<String>,
+    ) -> Result<Receipt, Error> {
+        let mut forgotten = Vec::new();
+        let mut scrub = Vec::new();
+        for (document, versions) in scrubbed {
+            for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
+                scrub.push((document.number, version.number));
+                forgotten.push(Forgotten {
+                    document: document.id.clone(),
+                    version: version.number,
+                    digest: version.digest.clone(),
+                });
+            }
+        }
+        let before = self.memory.positions();
+        let documents: Vec<String> = changes.iter().map(|c| c.document.id.clone()).collect();
+        let transaction = self.transact(Kind::Forget, reason, changes, |transaction, _| {
+            transaction.forgotten.clone_from(&forgotten);
+            transaction.scrub = scrub;
+            transaction.scrub_texts = text.map(str::to_owned).into_iter().collect();
+            Ok(())
+        })?;
+        let tokens = (before - self.memory.positions()).max(0) as u64;
+        self.finish_forgets()?;
+        let copies = self.ledger.copies()?;
+        Ok(Receipt {
+            transaction: transaction.id,
+            documents,
+            tokens,
+            digest_after: self.digest()?,
+            forgotten,
+            shared,
+            copies,
+        })
+    }
+
+    /// Does what is left to do of forgets that were begun: checkpoint, then scrub.
+    pub(crate) fn finish_forgets(&mut self) -> Result<(), Error> {
+        let open: Vec<Transaction> =
+            self.log()?.into_iter().filter(|t| !t.scrub.is_empty()).collect();
+        if open.is_empty() {
+            return Ok(());
+        }
+        self.checkpoint()?;
+        let scrub: Vec<(u64, u32)> = open.iter().flat_map(|t| t.scrub.clone()).collect();
+        let texts: Vec<String> = open.iter().flat_map(|t| t.scrub_texts.clone()).collect();
+        let by: Vec<(u64, (u64, u32))> =
+            open.iter().flat_map(|t| t.scrub.iter().map(|s| (t.id, *s))).collect();
+        let gone = |words: &str| texts.iter().any(|text| words.contains(text.as_str()));
+        let path = files::unfinished(&self.directory.join("ledger.redb"));
+        self.ledger.copy_to(
+            &path,
+            &scrub,
+            |transaction| {
+                transaction.scrub.clear();
+                transaction.scrub_texts.clear();
+                if transaction.reason.as_deref().is_some_and(gone) {
+                    transaction.reason = Some(SCRUBBED.to_owned());
+                }
+            },
+            |document| {
+                for version in &mut document.versions {
+                    let mine = by.iter().find(|(_, s)| *s == (document.number, version.number));
+                    if let Some((transaction, _)) = mine {
+                        version.forgotten = Some(*transaction);
+                        // How text was cut is nobody's business any more.
+                        version.parts.clear();
+                    }
+                }
+                if document.versions.iter().all(|version| version.forgotten.is_some()) {
+                    document.labels.clear();
+                }
+                document.labels.retain(|key, value| !gone(key) && !gone(value));
+            },
+        )?;
+        self.ledger.replace_by(&path)
+    }
+
+    /// Live documents that have a passage in common with a document's versions.
+    fn sharing(&self, document: &Document) -> Result<Vec<String>, Error> {
+        let mut passages: HashSet<Vec<u32>> = HashSet::new();
+        for version in document.versions.iter().filter(|v| v.forgotten.is_none()) {
+            let content = self.ledger.content(document.number, version)?;
+            for part in &content.parts {
+                passages.extend(part.windows(PASSAGE).map(<[u32]>::to_vec));
+            }
+        }
+        let mut shared = Vec::new();
+        for other in self.ledger.documents()? {
+            let live = other.place.is_some_and(|place| place.live);
+            if !live || other.number == document.number {
+                continue;
+            }
+            let Some(version) = current(&other) else { continue };
+            let content = self.ledger.content(other.number, version)?;
+            let mut windows = content.parts.iter().flat_map(|part| part.windows(PASSAGE));
+            if windows.any(|window| passages.contains(window)) {
+                shared.push(other.id);
+            }
+        }
+        Ok(shared)
+    }
+}
+
+/// Whether an op takes away or brings back a version that was scrubbed.
+pub(crate) fn scrubbed(document: &Document, op: &Op) -> Option<u64> {
+    let place = op.before?;
+    document.versions.iter().find(|v| v.number == place.version)?.forgotten
+}

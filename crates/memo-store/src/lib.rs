@@ -1,0 +1,60 @@
+//! The model directory: a memory that can be trusted for years.
+//!
+//! A model is a directory. Its *ledger* (`ledger.redb`, a transactional database) is the truth: documents with
+//! their versions and tokens, and every transaction. The *memory*, cells and tables, is a sum over the documents that
+//! are live; `memory.*` is a checkpoint of it, which opening completes from the ledger and which
+//! [`Store::rebuild`] recreates bit for bit.
+//!
+//! - What is acknowledged survives a kill at any instant; anything else is whole or absent.
+//! - Every change is a transaction with a recorded inverse, so it can be rolled back, except forgetting.
+//! - Forgetting subtracts a text from the memory exactly, and then copies the ledger without it, so that no byte of
+//!   the text is left in the directory. Opening finishes a forget that was interrupted.
+//! - One writer at a time, and any number of readers, which never wait for it.
+//!
+//! ```
+//! use memo_store::{NewDocument, NewModel, Store};
+//!
+//! let home = tempfile::tempdir()?;
+//! let mut store = Store::create(&home.path().join("notes.memo"), &NewModel::default())?;
+//! let text = "The owl reads at night. The cat sleeps.";
+//! store.memorize(&[NewDocument::text(text).with_id("note")], None)?;
+//! assert_eq!(store.complete("The owl reads", 3)?, " at night.");
+//! let receipt = store.forget_document("note", None)?;
+//! assert_eq!(receipt.documents, ["note"]);
+//! # Ok::<(), memo_store::Error>(())
+//! ```
+
+mod checkpoint;
+mod copies;
+mod edit;
+mod error;
+mod explain;
+mod files;
+mod find;
+mod forget;
+mod ledger;
+mod lock;
+mod mapped;
+mod memorize;
+mod merge;
+mod model;
+mod reader;
+mod record;
+mod rollback;
+mod store;
+mod verify;
+
+pub use self::edit::Edited;
+pub use self::error::Error;
+pub use self::explain::{Candidate, Explanation, Heard, Origin};
+pub use self::find::Found;
+pub use self::forget::Receipt;
+pub use self::memorize::{Memorized, NewDocument};
+pub use self::merge::{Conflict, Merged};
+pub use self::model::{Model, NewModel};
+pub use self::reader::Reader;
+pub use self::record::{
+    Copy, CopyKind, Document, Forgotten, Kind, Op, Place, Role, Transaction, Version,
+};
+pub use self::store::Store;
+pub use self::verify::Verified;

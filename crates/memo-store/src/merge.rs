@@ -1,0 +1,144 @@
+//! Merging: the documents of another model of equal settings come in.
+
+use crate::error::Error;
+use crate::files;
+use crate::ledger::Content;
+use crate::memorize::{add_version, current};
+use crate::record::{Copy, CopyKind, Document, Kind};
+use crate::store::{Change, Store};
+use std::collections::BTreeMap;
+
+/// What to do where both models have a document of the same id with different contents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Conflict {
+    /// Refuse to merge.
+    #[default]
+    Refuse,
+    /// Keep ours.
+    Ours,
+    /// Take theirs, as a new version.
+    Theirs,
+    /// Take theirs under another id.
+    Rename,
+}
+
+/// What came of merging.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Merged {
+    /// The transaction; `None` if nothing had to change.
+    pub transaction: Option<u64>,
+    /// Documents that came in under their own id.
+    pub added: Vec<String>,
+    /// Documents that were here with the same content: they count once.
+    pub same: Vec<String>,
+    /// Documents of ours that were kept, or replaced by theirs.
+    pub conflicts: Vec<String>,
+    /// Documents that came in under another id: theirs, ours.
+    pub renamed: Vec<(String, String)>,
+}
+
+impl Store {
+    /// Adds the live documents of another model.
+    pub fn merge(
+        &mut self,
+        other: &mut Store,
+        conflict: Conflict,
+        reason: Option<&str>,
+    ) -> Result<Merged, Error> {
+        if self.model.memory != other.model.memory || self.model.tokenizer != other.model.tokenizer
+        {
+            return Err(Error::Merge(
+                "the models have different sizes, seeds or tokenizers; `memo rebuild` can change sizes"
+                    .to_owned(),
+            ));
+        }
+        let mut merged = Merged::default();
+        let mut changes: Vec<Change> = Vec::new();
+        let mut next = self.ledger.next_number()?;
+        let transaction = self.ledger.last()? + 1;
+        for theirs in other.ledger.documents()? {
+            let Some(version) = current(&theirs).filter(|_| theirs.place.is_some_and(|p| p.live))
+            else {
+                continue;
+            };
+            let content = other.ledger.content(theirs.number, version)?;
+            // Each model has its own secret: contents are compared under ours.
+            let digest = self.ledger.digest(&content);
+            let mut id = theirs.id.clone();
+            let mut ours = self.ledger.document(&id)?;
+            let known = ours.as_ref().filter(|d| d.place.is_some_and(|p| p.live));
+            if let Some(known) = known.and_then(current) {
+                if known.digest == digest {
+                    merged.same.push(id);
+                    continue;
+                }
+                match conflict {
+                    Conflict::Refuse => {
+                        return Err(Error::Merge(format!(
+                            "document {id:?} has another content there; choose ours, theirs or rename"
+                        )));
+                    }
+                    Conflict::Ours => {
+                        merged.conflicts.push(id);
+                        continue;
+                    }
+                    Conflict::Theirs => merged.conflicts.push(id.clone()),
+                    Conflict::Rename => {
+                        id = self.free_id(&id, &changes)?;
+                        merged.renamed.push((theirs.id.clone(), id.clone()));
+                        ours = None;
+                    }
+                }
+            } else {
+                merged.added.push(id.clone());
+            }
+            let change = incoming(&mut next, ours, id, theirs.labels, content, digest, transaction);
+            changes.push(change);
+        }
+        if changes.is_empty() {
+            return Ok(merged);
+        }
+        let done = self.transact(Kind::Merge, reason, changes, |_, _| Ok(()))?;
+        merged.transaction = Some(done.id);
+        // If theirs are forgotten later, the receipt there should say that they are here too.
+        other.ledger.add_copy(&Copy {
+            kind: CopyKind::Merged,
+            path: self.directory.display().to_string(),
+            time: files::now(),
+            transaction: other.applied,
+        })?;
+        Ok(merged)
+    }
+
+    /// An id like this one that no document has.
+    fn free_id(&self, id: &str, changes: &[Change]) -> Result<String, Error> {
+        for n in 2u64.. {
+            let candidate = format!("{id}~{n}");
+            let taken = changes.iter().any(|change| change.document.id == candidate);
+            if !taken && self.ledger.document(&candidate)?.is_none() {
+                return Ok(candidate);
+            }
+        }
+        Err(Error::Merge(format!("no free id like {id:?}")))
+    }
+}
+
+fn incoming(
+    next: &mut u64,
+    ours: Option<Document>,
+    id: String,
+    labels: BTreeMap<String, String>,
+    content: Content,
+    digest: String,
+    transaction: u64,
+) -> Change {
+    let mut document = ours.unwrap_or_else(|| {
+        *next += 1;
+        let (number, versions) = (*next - 1, Vec::new());
+        Document { id, number, labels: BTreeMap::new(), versions, place: None }
+    });
+    let before = document.place;
+    document.labels.extend(labels);
+    add_version(&mut document, &content, digest, transaction);
+    Change { document, before, content: Some(content) }
+}

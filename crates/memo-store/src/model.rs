@@ -1,0 +1,123 @@
+//! `model.toml`: what a model is, apart from what it has memorized.
+
+use crate::error::{Error, io};
+use crate::files;
+use memo::sparse::{Settings, Shape, Size};
+use memo_text::{Tokenizer, TokenizerSpec};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The format of model directories that this program writes.
+pub(crate) const FORMAT: u32 = 1;
+
+/// The largest `model.toml` that is read.
+const MOST: u64 = 1 << 20;
+
+/// What a model is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// The format of the directory.
+    pub format: u32,
+    /// The engine: `sparse`.
+    pub engine: String,
+    /// The tokenizer's name; one that does not come with the program is in `tokenizer.json`.
+    pub tokenizer: String,
+    /// The sizes of the memory.
+    pub memory: Settings,
+}
+
+/// What every format of `model.toml` begins with.
+#[derive(Deserialize)]
+struct Head {
+    format: u32,
+}
+
+/// What a new model should be.
+#[derive(Clone, Debug)]
+pub struct NewModel {
+    /// Its tokenizer.
+    pub tokenizer: Tokenizer,
+    /// Heads, layers and older heads.
+    pub shape: Shape,
+    /// How large its memory is.
+    pub size: Size,
+    /// The seed of its keys and codes.
+    pub seed: u64,
+}
+
+impl Default for NewModel {
+    /// GPT-2's tokenizer and 64 MiB: enough for half a million tokens.
+    fn default() -> Self {
+        NewModel {
+            tokenizer: Tokenizer::gpt2(),
+            shape: Shape::default(),
+            size: Size::Memory(64 << 20),
+            seed: 1,
+        }
+    }
+}
+
+impl NewModel {
+    pub(crate) fn model(&self) -> Result<Model, Error> {
+        let vocabulary = self.tokenizer.vocab_size() as u32;
+        let memory =
+            Settings::new(vocabulary, self.tokenizer.eos(), self.seed, &self.shape, self.size)?;
+        let tokenizer = self.tokenizer.name().to_owned();
+        Ok(Model { format: FORMAT, engine: "sparse".to_owned(), tokenizer, memory })
+    }
+}
+
+impl Model {
+    pub(crate) fn write(&self, directory: &Path) -> Result<(), Error> {
+        let path = directory.join("model.toml");
+        let text = toml::to_string(self).map_err(|e| Error::Invalid(e.to_string()))?;
+        files::write_bytes(&path, text.as_bytes())
+    }
+
+    pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
+        let path = directory.join("model.toml");
+        let damaged = |what: String| Error::Damaged {
+            path: path.clone(),
+            what,
+            help: "restore it from a backup",
+        };
+        let size = match std::fs::metadata(&path) {
+            Ok(metadata) => metadata.len(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::NotAModel { path: directory.to_owned() });
+            }
+            Err(error) => return Err(io(&path)(error)),
+        };
+        if size > MOST {
+            return Err(damaged(format!("it has {size} bytes")));
+        }
+        let text = std::fs::read(&path).map_err(io(&path))?;
+        let text = String::from_utf8(text).map_err(|_| damaged("it is not text".to_owned()))?;
+        let head: Head = toml::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+        if head.format != FORMAT {
+            return Err(Error::Format { path, found: head.format, known: FORMAT });
+        }
+        let model: Model = toml::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+        model.memory.check().map_err(|e| damaged(e.to_string()))?;
+        if model.engine != "sparse" {
+            return Err(damaged(format!("its engine is {:?}", model.engine)));
+        }
+        Ok(model)
+    }
+
+    /// The model's tokenizer.
+    pub(crate) fn tokenizer(&self, directory: &Path) -> Result<Tokenizer, Error> {
+        let path = directory.join("tokenizer.json");
+        let tokenizer = match self.tokenizer.as_str() {
+            "words" | "huggingface" => Tokenizer::from_spec(&TokenizerSpec::File(path.clone()))?,
+            name => Tokenizer::from_spec(&name.parse()?)?,
+        };
+        let expected = (self.memory.vocabulary as usize, self.memory.end);
+        if (tokenizer.vocab_size(), tokenizer.eos()) != expected {
+            let what = format!("its tokenizer has {} tokens", tokenizer.vocab_size());
+            return Err(Error::Damaged { path, what, help: "restore it from a backup" });
+        }
+        Ok(tokenizer)
+    }
+}

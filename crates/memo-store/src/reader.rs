@@ -1,0 +1,61 @@
+//! A model open for reading: it never waits for a writer, and never sees half of a transaction.
+
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::lock::Lock;
+use crate::model::Model;
+use crate::store::{complete, latest, replay};
+use memo::sparse::Memory;
+use memo_text::Tokenizer;
+use std::path::Path;
+
+/// A model as it was when it was opened.
+///
+/// Beside a writer this is its last checkpoint; otherwise the ledger adds what came after that.
+pub struct Reader {
+    model: Model,
+    tokenizer: Tokenizer,
+    memory: Memory,
+    transaction: u64,
+}
+
+impl Reader {
+    /// Opens a model for reading.
+    pub fn open(directory: &Path) -> Result<Self, Error> {
+        let model = Model::read(directory)?;
+        let tokenizer = model.tokenizer(directory)?;
+        // The lock first: what the checkpoint lacks must not be forgotten before it is read.
+        let lock = Lock::shared(directory)?;
+        let (mut memory, mut transaction) = latest(directory, &model.memory)?;
+        if lock.is_some() {
+            let ledger = Ledger::open_to_read(&directory.join("ledger.redb"))?;
+            replay(&ledger, &mut memory, &mut transaction)?;
+        }
+        Ok(Reader { model, tokenizer, memory, transaction })
+    }
+
+    /// What the model is.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// Its tokenizer.
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// Its memory.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// The last transaction that it contains.
+    pub fn transaction(&self) -> u64 {
+        self.transaction
+    }
+
+    /// Continues a prompt by the most probable tokens, up to the end of a document.
+    pub fn complete(&self, prompt: &str, tokens: usize) -> Result<String, Error> {
+        complete(&self.memory, &self.tokenizer, prompt, tokens)
+    }
+}

@@ -1,0 +1,53 @@
+//! Rollback: a transaction is undone by the inverse that it recorded.
+
+use crate::error::Error;
+use crate::forget::scrubbed;
+use crate::ledger::touched;
+use crate::record::{Kind, Transaction};
+use crate::store::{Change, Store};
+
+impl Store {
+    /// Undoes a transaction, if no later one depends on it.
+    pub fn rollback(&mut self, id: u64, reason: Option<&str>) -> Result<Transaction, Error> {
+        let mut undone = self.ledger.transaction(id)?;
+        let refuse = |why: String| Err(Error::Rollback { transaction: id, why });
+        if undone.kind == Kind::Forget {
+            let why = "what was forgotten is gone; an inverse would have been the text itself";
+            return refuse(why.to_owned());
+        }
+        if let Some(by) = undone.undone_by {
+            return refuse(format!("transaction {by} has rolled it back already"));
+        }
+        let mut changes = Vec::new();
+        for op in undone.ops.iter().rev().map(crate::record::Op::inverse) {
+            let mut document = self.document(&op.document)?;
+            if document.place != op.before {
+                let later = self.ledger.transactions(id)?;
+                let later = later.into_iter().filter(|t| t.undone_by.is_none());
+                let later: Vec<String> = touched(&later.collect::<Vec<_>>(), &undone.ops)
+                    .iter()
+                    .map(u64::to_string)
+                    .collect();
+                return refuse(format!(
+                    "document {:?} was changed since, by transaction {}; roll that back first",
+                    op.document,
+                    later.join(", ")
+                ));
+            }
+            if let Some(by) = scrubbed(&document, &op.inverse()) {
+                return refuse(format!(
+                    "the earlier text of document {:?} was forgotten in transaction {by}",
+                    op.document
+                ));
+            }
+            document.place = op.after;
+            changes.push(Change { document, before: op.before, content: None });
+        }
+        self.transact(Kind::Rollback, reason, changes, |transaction, recorded| {
+            transaction.undoes = Some(id);
+            undone.undone_by = Some(transaction.id);
+            recorded.transactions.push(undone);
+            Ok(())
+        })
+    }
+}

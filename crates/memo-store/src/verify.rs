@@ -1,0 +1,74 @@
+//! Verify: everything is checked, and what is damaged is named.
+
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::Error;
+use crate::store::{Store, apply};
+use memo::sparse::{Digest, Memory};
+use std::collections::HashMap;
+
+/// What was checked, and what is wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verified {
+    /// Documents whose contents match their digests.
+    pub documents: usize,
+    /// Versions that were read.
+    pub versions: usize,
+    /// The digest of the memory.
+    pub digest: Digest,
+    /// What is wrong, in words; empty if nothing is.
+    pub damage: Vec<String>,
+}
+
+impl Store {
+    /// Checks the ledger, every content against its digest, the checkpoint block by block, and the memory against one
+    /// that memorizes all live documents anew.
+    pub fn verify(&mut self) -> Result<Verified, Error> {
+        let mut damage = Vec::new();
+        if !self.ledger.check()? {
+            damage.push("ledger.redb: its database had to be repaired".to_owned());
+        }
+        let (mut documents, mut versions) = (0, 0);
+        let mut live = Vec::new();
+        for document in self.ledger.documents()? {
+            documents += 1;
+            for version in document.versions.iter().filter(|v| v.forgotten.is_none()) {
+                versions += 1;
+                let name = format!("document {:?}, version {}", document.id, version.number);
+                match self.ledger.content(document.number, version) {
+                    Ok(content) if self.ledger.digest(&content) == version.digest => {}
+                    Ok(_) => damage.push(format!("{name}: its tokens do not match its digest")),
+                    Err(error) => damage.push(format!("{name}: {error}")),
+                }
+            }
+            if let Some(place) = document.place.filter(|place| place.live) {
+                live.push(crate::record::Op {
+                    document: document.id,
+                    number: document.number,
+                    before: None,
+                    after: Some(place),
+                });
+            }
+        }
+        for (_, path) in checkpoint::list(&self.directory)? {
+            let checked = Checkpoint::open(&path).and_then(|checkpoint| {
+                let mut memory = checkpoint.memory()?;
+                let said = memory.digest()?;
+                memory.all_changed();
+                Ok((said, memory.digest()?))
+            });
+            match checked {
+                Ok((said, found)) if said == found => {}
+                Ok(_) => damage.push(format!("{}: its hashes do not match it", path.display())),
+                Err(error) => damage.push(error.to_string()),
+            }
+        }
+        let mut anew = Memory::new(self.model.memory.clone())?;
+        apply(&self.ledger, &mut anew, &live, &HashMap::new())?;
+        let digest = self.digest()?;
+        if anew.digest()? != digest {
+            damage
+                .push("the memory differs from its documents; `memo rebuild` makes it anew".into());
+        }
+        Ok(Verified { documents, versions, digest, damage })
+    }
+}

@@ -1,0 +1,301 @@
+//! What can be done with documents, and what is refused.
+
+mod common;
+
+use common::{digest_of, small};
+use memo_store::{Conflict, Error, Kind, NewDocument, Reader, Store};
+
+const OWL: &str = "The owl reads at night by the light of the moon.";
+const CAT: &str = "The cat sleeps all day on the warm red roof.";
+
+fn document(id: &str, text: &str) -> NewDocument {
+    NewDocument::text(text).with_id(id)
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+#[test]
+fn the_same_content_changes_nothing_and_another_makes_a_version() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
+    let first = store.memorize(&[document("a", OWL)], Some("first")).unwrap();
+    assert_eq!((first.transaction, first.added, first.tokens), (Some(1), strings(&["a"]), 48));
+    let again = store.memorize(&[document("a", OWL)], None).unwrap();
+    assert_eq!((again.transaction, again.unchanged), (None, strings(&["a"])));
+    let other = store.memorize(&[document("a", CAT).with_label("kind", "pet")], None).unwrap();
+    assert_eq!((other.transaction, other.updated), (Some(2), strings(&["a"])));
+    assert_eq!(store.digest().unwrap(), digest_of(&strings(&[CAT]), &[]));
+    assert_eq!(store.text("a", None).unwrap(), CAT);
+    assert_eq!(store.text("a", Some(1)).unwrap(), OWL);
+    let document = store.document("a").unwrap();
+    assert_eq!(document.versions.len(), 2);
+    assert_eq!(document.labels["kind"], "pet");
+    // Without an id, the content is the id: the same text twice is one document.
+    let plain = NewDocument::text(OWL);
+    let twice = store.memorize(&[plain.clone(), plain.clone()], None).unwrap();
+    assert_eq!(twice.added.len(), 1);
+    assert_eq!(store.memorize(&[plain], None).unwrap().unchanged, twice.added);
+    assert_eq!(store.digest().unwrap(), digest_of(&strings(&[CAT, OWL]), &[]));
+}
+
+#[test]
+fn what_is_refused_changes_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    store.memorize(&[document("a", OWL)], None).unwrap();
+    let digest = store.digest().unwrap();
+    let good = document("b", CAT);
+    let bad = [
+        NewDocument::tokens(vec![1, 300]).with_id("x"),
+        NewDocument::tokens(vec![1, 256]).with_id("x"),
+        document("", CAT),
+        document("b", OWL),
+    ];
+    for bad in bad {
+        assert!(store.memorize(&[good.clone(), bad], None).is_err());
+    }
+    assert!(matches!(store.retire("none", None), Err(Error::NoDocument(_))));
+    assert!(matches!(store.restore("a", None), Err(Error::State { .. })));
+    assert!(matches!(store.replace("dog", "cow", None, None), Err(Error::NotFound)));
+    assert!(matches!(store.forget_text("dog", None), Err(Error::NotFound)));
+    assert!(matches!(store.rollback(9, None), Err(Error::NoTransaction(9))));
+    assert!(matches!(Store::create(&path, &small()), Err(Error::Exists { .. })));
+    assert!(matches!(Store::open(home.path()), Err(Error::NotAModel { .. })));
+    assert_eq!(store.digest().unwrap(), digest);
+    assert_eq!(store.log().unwrap().len(), 1);
+}
+
+#[test]
+fn retired_documents_come_back() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
+    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    let both = store.digest().unwrap();
+    store.retire("a", Some("outdated")).unwrap();
+    assert_eq!(store.digest().unwrap(), digest_of(&strings(&[CAT]), &[]));
+    assert!(store.retire("a", None).is_err());
+    store.restore("a", None).unwrap();
+    assert_eq!(store.digest().unwrap(), both);
+    let kinds: Vec<Kind> = store.trace("a").unwrap().iter().map(|t| t.kind).collect();
+    assert_eq!(kinds, [Kind::Memorize, Kind::Retire, Kind::Restore]);
+    assert_eq!(store.trace("b").unwrap().len(), 1);
+}
+
+#[test]
+fn transactions_are_rolled_back_unless_others_depend_on_them() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
+    let empty = store.digest().unwrap();
+    store.memorize(&[document("a", OWL)], None).unwrap();
+    let one = store.digest().unwrap();
+    store.memorize(&[document("a", CAT)], None).unwrap();
+    store.memorize(&[document("b", OWL)], None).unwrap();
+    // 1 cannot be undone while 2 stands on it; the message names 2 and not 3.
+    let refused = store.rollback(1, None).unwrap_err().to_string();
+    assert!(refused.contains("by transaction 2;"), "{refused}");
+    store.rollback(3, None).unwrap();
+    store.rollback(2, None).unwrap();
+    assert_eq!(store.digest().unwrap(), one);
+    assert!(store.rollback(2, None).unwrap_err().to_string().contains("already"));
+    store.rollback(1, None).unwrap();
+    assert_eq!(store.digest().unwrap(), empty);
+    // Even a rollback can be rolled back.
+    let last = store.log().unwrap().last().unwrap().id;
+    store.rollback(last, None).unwrap();
+    assert_eq!(store.digest().unwrap(), one);
+    store.forget_document("a", None).unwrap();
+    let forget = store.log().unwrap().last().unwrap().id;
+    assert!(store.rollback(forget, None).unwrap_err().to_string().contains("gone"));
+    assert!(store.rollback(1, None).is_err());
+}
+
+#[test]
+fn text_is_replaced_and_the_replacement_undone() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
+    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    let before = store.digest().unwrap();
+    let done = store.replace("The ", "One ", None, None).unwrap();
+    assert_eq!(done.ops.len(), 2);
+    assert_eq!(store.text("b", None).unwrap(), CAT.replace("The ", "One "));
+    store.replace("owl", "hen", Some("a"), None).unwrap();
+    assert!(store.complete("One hen reads", 9).unwrap().starts_with(" at night"));
+    let found = store.find("hen").unwrap();
+    assert_eq!((found.len(), &found[0].offsets[..]), (1, &[4][..]));
+    let refused = store.rollback(done.id, None).unwrap_err().to_string();
+    assert!(refused.contains("changed since"), "{refused}");
+    store.rollback(3, None).unwrap();
+    store.rollback(2, None).unwrap();
+    assert_eq!(store.digest().unwrap(), before);
+}
+
+#[test]
+fn an_edit_wins_after_its_prompt_and_can_be_undone() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
+    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    let before = store.digest().unwrap();
+    let prompt = "The owl reads at";
+    let edited = store.edit(prompt, " noon.", Some("a correction")).unwrap();
+    assert!((1..=8).contains(&edited.weight));
+    assert_eq!(store.complete(prompt, 6).unwrap(), " noon.");
+    let edits = [(prompt.to_owned(), " noon.".to_owned(), edited.weight)];
+    assert_eq!(store.digest().unwrap(), digest_of(&strings(&[OWL, CAT]), &edits));
+    // What wins already needs no edit.
+    assert_eq!(store.edit(prompt, " noon.", None).unwrap().transaction, None);
+    store.rollback(edited.transaction.unwrap(), None).unwrap();
+    assert_eq!(store.digest().unwrap(), before);
+}
+
+#[test]
+fn an_edit_that_cannot_win_changes_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
+    let copies: Vec<NewDocument> =
+        (0..60).map(|k| document(&format!("d{k}"), &format!("{OWL}{OWL}{OWL} {k}"))).collect();
+    store.memorize(&copies, None).unwrap();
+    let before = store.digest().unwrap();
+    assert!(matches!(store.edit(OWL, "x", None), Err(Error::EditFails(8))));
+    assert_eq!(store.digest().unwrap(), before);
+    assert_eq!(store.log().unwrap().len(), 1);
+}
+
+#[test]
+fn sources_are_where_the_text_stands() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
+    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    store.memorize(&[document("c", "An owl reads at ease.")], None).unwrap();
+    let why = store.explain("The owl reads at n", 3).unwrap();
+    assert_eq!(why.prediction, "i");
+    let best = &why.candidates[0];
+    assert!(best.probability > 0.5, "{why:?}");
+    assert!(best.evidence.iter().any(|h| h.context_tokens == 16 && h.total == 1), "{best:?}");
+    let source = &best.sources[0];
+    assert_eq!((source.document.as_str(), source.offset, source.match_tokens), ("a", 18, 18));
+    // A source is confirmed in the ledger, whatever is asked.
+    for context in ["owl", "The cat sleeps", "zzz"] {
+        for candidate in store.explain(context, 5).unwrap().candidates {
+            for source in candidate.sources {
+                let text = store.text(&source.document, None).unwrap();
+                let (end, len) = (source.offset as usize, source.match_tokens as usize);
+                assert_eq!(text[end - len..end], context[context.len() - len..]);
+                if candidate.token < 256 {
+                    assert_eq!(u32::from(text.as_bytes()[end]), candidate.token);
+                } else {
+                    assert_eq!(end, text.len());
+                }
+            }
+        }
+    }
+    store.retire("a", None).unwrap();
+    let why = store.explain("The owl reads at n", 1).unwrap();
+    assert!(why.candidates[0].sources.iter().all(|s| s.document != "a"));
+}
+
+#[test]
+fn models_are_merged_by_document() {
+    let home = tempfile::tempdir().unwrap();
+    let make = |name: &str, documents: &[NewDocument]| {
+        let mut store = Store::create(&home.path().join(name), &small()).unwrap();
+        store.memorize(documents, None).unwrap();
+        store
+    };
+    let mut other = make("other", &[document("same", OWL), document("differs", CAT)]);
+    for (conflict, texts) in [
+        (Conflict::Ours, vec![OWL, "ours"]),
+        (Conflict::Theirs, vec![OWL, CAT]),
+        (Conflict::Rename, vec![OWL, "ours", CAT]),
+    ] {
+        let name = format!("{conflict:?}");
+        let mut store = make(&name, &[document("same", OWL), document("differs", "ours")]);
+        assert!(matches!(store.merge(&mut other, Conflict::Refuse, None), Err(Error::Merge(_))));
+        let merged = store.merge(&mut other, conflict, None).unwrap();
+        assert_eq!(merged.same, ["same"]);
+        assert_eq!(store.digest().unwrap(), digest_of(&strings(&texts), &[]));
+        if let Some(transaction) = merged.transaction {
+            store.rollback(transaction, None).unwrap();
+            assert_eq!(store.digest().unwrap(), digest_of(&strings(&[OWL, "ours"]), &[]));
+        }
+    }
+    // The other model knows where its texts went.
+    let receipt = other.forget_document("differs", None).unwrap();
+    assert_eq!(receipt.copies.len(), 2);
+    let mut different = small();
+    different.seed = 8;
+    let mut different = Store::create(&home.path().join("different"), &different).unwrap();
+    assert!(matches!(different.merge(&mut other, Conflict::Ours, None), Err(Error::Merge(_))));
+}
+
+#[test]
+fn a_backup_is_a_model() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
+    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    store.retire("b", None).unwrap();
+    let backup = home.path().join("backup.memo");
+    store.backup(&backup).unwrap();
+    assert!(matches!(store.backup(&backup), Err(Error::Exists { .. })));
+    let receipt = store.forget_document("a", None).unwrap();
+    assert_eq!(receipt.copies.len(), 1);
+    let mut copy = Store::open(&backup).unwrap();
+    assert_eq!(copy.digest().unwrap(), digest_of(&strings(&[OWL]), &[]));
+    copy.restore("b", None).unwrap();
+    assert!(copy.verify().unwrap().damage.is_empty());
+}
+
+#[test]
+fn a_model_is_the_same_after_closing_rebuilding_and_growing() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    store.checkpoint().unwrap();
+    store.memorize(&[document("a", "Another text.")], None).unwrap();
+    store.retire("b", None).unwrap();
+    let digest = store.digest().unwrap();
+    drop(store);
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!(store.digest().unwrap(), digest);
+    store.rebuild(None).unwrap();
+    assert_eq!(store.digest().unwrap(), digest);
+    store.rebuild(Some(memo::sparse::Size::Parameters(1 << 20))).unwrap();
+    assert!(store.model().memory.parameters() > 1_000_000);
+    let grown = store.digest().unwrap();
+    assert_ne!(grown, digest);
+    assert!(store.verify().unwrap().damage.is_empty());
+    drop(store);
+    assert_eq!(Store::open(&path).unwrap().digest().unwrap(), grown);
+}
+
+#[test]
+fn one_writer_and_any_number_of_readers() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    store.memorize(&[document("a", OWL)], None).unwrap();
+    store.checkpoint().unwrap();
+    store.memorize(&[document("b", CAT)], None).unwrap();
+    let Err(Error::Busy { pid, since, .. }) = Store::open(&path) else {
+        panic!("two writers");
+    };
+    assert_eq!(pid, std::process::id());
+    assert!(since.ends_with("UTC"), "{since}");
+    // Beside the writer, readers see its last checkpoint; afterwards, everything.
+    let beside = Reader::open(&path).unwrap();
+    assert_eq!(beside.transaction(), 1);
+    assert_eq!(beside.complete("The owl reads", 9).unwrap(), " at night");
+    store.memorize(&[document("c", "The fox is quick.")], None).unwrap();
+    store.checkpoint().unwrap();
+    assert_eq!(beside.complete("The owl reads", 9).unwrap(), " at night");
+    drop(store);
+    let after = Reader::open(&path).unwrap();
+    let other = Reader::open(&path).unwrap();
+    assert_eq!((after.transaction(), other.transaction()), (3, 3));
+    assert_eq!(after.complete("The cat sleeps", 8).unwrap(), " all day");
+    let mut again = Store::open(&path).unwrap();
+    again.memorize(&[document("d", "Words.")], None).unwrap();
+}
