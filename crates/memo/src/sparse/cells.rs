@@ -10,9 +10,8 @@
 
 use super::codes::Codes;
 use super::{Error, LINE, RUN, Settings};
-use crate::kernels::integer::{
-    WIDE, Write, add_signed, as_cells, as_cells_mut, bit, prefetch, write_rows,
-};
+use crate::kernels::integer::{WIDE, Write, add_signed, as_cells, as_cells_mut, bit, write_rows};
+use crate::kernels::prefetch;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
