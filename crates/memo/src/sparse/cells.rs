@@ -10,7 +10,7 @@
 
 use super::share::Share;
 use super::storage::Storage;
-use super::wide::{Wide, fits, wide_values};
+use super::wide::{Wide, fits, row_values};
 use super::{Error, LINE, RUN, Settings};
 use crate::kernels::integer::{WIDE, as_cells, as_cells_mut, bit, unbind};
 use crate::kernels::prefetch;
@@ -141,12 +141,8 @@ impl Cells {
     pub(crate) fn values(&self, slot: usize, row: u64, out: &mut [i32]) {
         let region = &self.regions[slot];
         let cells = &self.slot(slot)[row as usize * region.width..][..region.width];
-        if cells[0] == WIDE {
-            let (share, row) = region.place(row as u32);
-            wide_values(&self.wide[region.share + share], row, out);
-        } else {
-            out.iter_mut().zip(cells).for_each(|(o, &cell)| *o = cell.into());
-        }
+        let (share, row) = region.place(row as u32);
+        row_values(cells, &self.wide[region.share + share], row, out);
     }
 
     /// The values of a row times the signs it was written with.
@@ -223,11 +219,8 @@ impl Cells {
             let shares = region.share..region.share + region.shares();
             shares.flat_map(move |share| {
                 let first = (share - region.share) as u64 * rows;
-                self.wide[share].iter().map(move |(&row, wide)| {
-                    let mut values = vec![0; region.width];
-                    wide.values(&mut values);
-                    (slot, first + u64::from(row), values)
-                })
+                let wide = self.wide[share].iter();
+                wide.map(move |(&row, wide)| (slot, first + u64::from(row), wide.values()))
             })
         })
     }
@@ -304,12 +297,7 @@ impl Cells {
         let first = (cell - region.start) / region.width;
         let (share, first) = region.place(first as u32);
         let rows = (RUN / region.width) as u32;
-        let found =
-            self.wide[region.share + share].range(first..first + rows).map(|(&row, wide)| {
-                let mut values = vec![0; region.width];
-                wide.values(&mut values);
-                (row - first, values)
-            });
-        found.collect()
+        let found = self.wide[region.share + share].range(first..first + rows);
+        found.map(|(&row, wide)| (row - first, wide.values())).collect()
     }
 }

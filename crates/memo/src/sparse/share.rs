@@ -2,7 +2,7 @@
 //! nothing is locked, and sums do not depend on how many threads there are.
 
 use super::codes::Codes;
-use super::wide::{Wide, fits, wide_values};
+use super::wide::{Wide, fits, row_values};
 use super::{LINE, RUN};
 use crate::kernels::integer::{WIDE, Write, add_signed, write_rows};
 use std::collections::BTreeMap;
@@ -49,11 +49,7 @@ impl Share<'_> {
 
     pub(super) fn load(&self, row: u32, values: &mut [i32]) {
         let cells = &self.cells[row as usize * self.width..][..self.width];
-        if cells[0] == WIDE {
-            wide_values(self.wide, row, values);
-        } else {
-            values.iter_mut().zip(cells).for_each(|(v, &cell)| *v = cell.into());
-        }
+        row_values(cells, self.wide, row, values);
     }
 
     /// Stores values in the one form that they have: as bytes if they fit, else wide.

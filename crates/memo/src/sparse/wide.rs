@@ -1,6 +1,7 @@
 //! Wide rows: those whose values do not fit in bytes. They are few: mostly a token must have followed a context more
 //! than a hundred times.
 
+use crate::kernels::integer::WIDE;
 use std::collections::BTreeMap;
 
 /// The values of a row that does not fit in bytes, in the narrower type that holds them.
@@ -30,7 +31,14 @@ impl Wide {
         }
     }
 
-    pub(super) fn values(&self, out: &mut [i32]) {
+    pub(super) fn values(&self) -> Vec<i32> {
+        match self {
+            Wide::Short(values) => values.iter().map(|&v| v.into()).collect(),
+            Wide::Long(values) => values.to_vec(),
+        }
+    }
+
+    fn copy_to(&self, out: &mut [i32]) {
         match self {
             Wide::Short(values) => out.iter_mut().zip(values).for_each(|(o, &v)| *o = v.into()),
             Wide::Long(values) => out.copy_from_slice(values),
@@ -45,11 +53,15 @@ impl Wide {
     }
 }
 
-/// The values of a row that is marked as wide. One that is missing, which [`Cells::check`](super::cells::Cells::check) would have found, is zero.
-pub(super) fn wide_values(wide: &BTreeMap<u32, Wide>, row: u32, out: &mut [i32]) {
-    match wide.get(&row) {
-        Some(wide) => wide.values(out),
-        None => out.fill(0),
+/// The values of a row, given its cells: these, or those of the share's wide row with its number. A wide row that is
+/// missing, which [`Cells::check`](super::cells::Cells::check) would have found, is zero.
+pub(super) fn row_values(cells: &[i8], wide: &BTreeMap<u32, Wide>, row: u32, out: &mut [i32]) {
+    if cells[0] != WIDE {
+        out.iter_mut().zip(cells).for_each(|(o, &cell)| *o = cell.into());
+    } else if let Some(wide) = wide.get(&row) {
+        wide.copy_to(out);
+    } else {
+        out.fill(0);
     }
 }
 
