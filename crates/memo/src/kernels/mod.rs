@@ -11,6 +11,7 @@ mod gather;
 mod gaussian;
 mod gemm;
 pub(crate) mod integer;
+mod prefetch;
 mod vector;
 pub(crate) mod walsh;
 
@@ -18,6 +19,7 @@ pub(crate) use self::fwht::{fwht, fwht_columns, walsh_row};
 pub(crate) use self::gather::{gather_add, gather_bind};
 pub(crate) use self::gaussian::gaussians;
 pub(crate) use self::gemm::{Mat, multiply_add, product};
+pub(crate) use self::prefetch::prefetch;
 pub(crate) use self::vector::{add, add_product, add_scaled, dot, dots, max};
 use std::sync::OnceLock;
 

@@ -1,7 +1,7 @@
 //! Vector kernels: sums and dot products.
 
 use super::dispatch;
-use super::integer::prefetch;
+use super::prefetch;
 
 /// Independent partial sums in [`dot`]: four AVX-512 registers, enough to hide the latency of an addition.
 const LANES: usize = 64;

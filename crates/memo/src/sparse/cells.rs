@@ -8,11 +8,12 @@
 //! The bytes sit behind [`Storage`]: in memory, mapped from a file, or wherever else. Slots lie one after the other,
 //! each beginning at a new run; *shares*, at most 32 a slot, are what one thread owns while it writes.
 
-use super::codes::Codes;
+use super::share::Share;
+use super::storage::Storage;
+use super::wide::{Wide, fits, row_values};
 use super::{Error, LINE, RUN, Settings};
-use crate::kernels::integer::{
-    WIDE, Write, add_signed, as_cells, as_cells_mut, bit, prefetch, write_rows,
-};
+use crate::kernels::integer::{WIDE, as_cells, as_cells_mut, bit, unbind};
+use crate::kernels::prefetch;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -21,96 +22,6 @@ const SHARE: usize = 1 << 20;
 
 /// The most shares that a slot has: enough to keep threads busy, few enough to sort writes by share in one pass.
 const SHARES: usize = 32;
-
-/// Where the bytes of the cells are.
-pub trait Storage: Send + Sync {
-    /// All cells, slots one after another.
-    fn bytes(&self) -> &[u8];
-
-    /// All cells, to be written.
-    fn bytes_mut(&mut self) -> &mut [u8];
-
-    /// Whether [`Storage::verify`] must be called before a run is read.
-    fn guarded(&self) -> bool {
-        false
-    }
-
-    /// Checks run number `run` ([`RUN`] cells) if that has not been done: a mapped file compares its checksum.
-    fn verify(&self, run: usize) -> Result<(), Error> {
-        let _ = run;
-        Ok(())
-    }
-}
-
-/// Cells in this process's memory, zero until written, in large pages where the system has them.
-pub struct Ram(memmap2::MmapMut);
-
-impl Ram {
-    /// `len` zero cells.
-    pub fn new(len: usize) -> Result<Self, Error> {
-        let map = memmap2::MmapMut::map_anon(len.max(1))
-            .map_err(|error| Error::Storage(format!("{len} bytes of memory: {error}")))?;
-        #[cfg(target_os = "linux")]
-        {
-            // Rows are visited at random: with small pages, translating addresses would cost more than the data.
-            // A system without large pages is slower, not wrong.
-            let _ = map.advise(memmap2::Advice::HugePage);
-        }
-        Ok(Ram(map))
-    }
-}
-
-impl Storage for Ram {
-    fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.0
-    }
-}
-
-/// The values of a row that does not fit in bytes, in the narrower type that holds them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Wide {
-    Short(Box<[i16]>),
-    Long(Box<[i32]>),
-}
-
-impl Wide {
-    fn of(values: &[i32]) -> Self {
-        match values.iter().map(|&v| i16::try_from(v)).collect::<Result<Box<[i16]>, _>>() {
-            Ok(short) => Wide::Short(short),
-            Err(_) => Wide::Long(values.into()),
-        }
-    }
-
-    /// Replaces the values, in place if they still need this type.
-    fn set(&mut self, values: &[i32]) {
-        let short = values.iter().all(|&v| i16::try_from(v).is_ok());
-        match self {
-            Wide::Short(own) if short => {
-                own.iter_mut().zip(values).for_each(|(o, &v)| *o = v as i16);
-            }
-            Wide::Long(own) if !short => own.copy_from_slice(values),
-            _ => *self = Wide::of(values),
-        }
-    }
-
-    fn values(&self, out: &mut [i32]) {
-        match self {
-            Wide::Short(values) => out.iter_mut().zip(values).for_each(|(o, &v)| *o = v.into()),
-            Wide::Long(values) => out.copy_from_slice(values),
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        match self {
-            Wide::Short(values) => values.len() * 2,
-            Wide::Long(values) => values.len() * 4,
-        }
-    }
-}
 
 /// Where a slot's matrix lies.
 #[derive(Clone, Copy, Debug)]
@@ -159,15 +70,6 @@ pub(crate) struct Cells {
     wide: Vec<BTreeMap<u32, Wide>>,
     /// Runs that changed since their digest was taken.
     changed: Vec<bool>,
-}
-
-/// What one thread owns while it writes: some rows of one slot.
-pub(crate) struct Share<'a> {
-    pub(crate) slot: usize,
-    width: usize,
-    cells: &'a mut [i8],
-    wide: &'a mut BTreeMap<u32, Wide>,
-    changed: &'a mut [bool],
 }
 
 impl Cells {
@@ -239,12 +141,8 @@ impl Cells {
     pub(crate) fn values(&self, slot: usize, row: u64, out: &mut [i32]) {
         let region = &self.regions[slot];
         let cells = &self.slot(slot)[row as usize * region.width..][..region.width];
-        if cells[0] == WIDE {
-            let (share, row) = region.place(row as u32);
-            wide_values(&self.wide[region.share + share], row, out);
-        } else {
-            out.iter_mut().zip(cells).for_each(|(o, &cell)| *o = cell.into());
-        }
+        let (share, row) = region.place(row as u32);
+        row_values(cells, &self.wide[region.share + share], row, out);
     }
 
     /// The values of a row times the signs it was written with.
@@ -259,7 +157,7 @@ impl Cells {
                 }
             }
         } else {
-            crate::kernels::integer::unbind(cells, signs, out);
+            unbind(cells, signs, out);
         }
     }
 
@@ -321,11 +219,8 @@ impl Cells {
             let shares = region.share..region.share + region.shares();
             shares.flat_map(move |share| {
                 let first = (share - region.share) as u64 * rows;
-                self.wide[share].iter().map(move |(&row, wide)| {
-                    let mut values = vec![0; region.width];
-                    wide.values(&mut values);
-                    (slot, first + u64::from(row), values)
-                })
+                let wide = self.wide[share].iter();
+                wide.map(move |(&row, wide)| (slot, first + u64::from(row), wide.values()))
             })
         })
     }
@@ -402,85 +297,7 @@ impl Cells {
         let first = (cell - region.start) / region.width;
         let (share, first) = region.place(first as u32);
         let rows = (RUN / region.width) as u32;
-        let found =
-            self.wide[region.share + share].range(first..first + rows).map(|(&row, wide)| {
-                let mut values = vec![0; region.width];
-                wide.values(&mut values);
-                (row - first, values)
-            });
-        found.collect()
-    }
-}
-
-/// The values of a row that is marked as wide. One that is missing, which [`Cells::check`] would have found, is zero.
-fn wide_values(wide: &BTreeMap<u32, Wide>, row: u32, out: &mut [i32]) {
-    match wide.get(&row) {
-        Some(wide) => wide.values(out),
-        None => out.fill(0),
-    }
-}
-
-/// Whether values can be cells.
-fn fits(values: &[i32]) -> bool {
-    values.iter().all(|v| (-127..=127).contains(v))
-}
-
-impl Share<'_> {
-    /// Adds `weight` times each write's code.
-    pub(crate) fn write(&mut self, codes: &Codes, writes: &[Write], weight: i32) {
-        let mut spilled = Vec::new();
-        if weight.unsigned_abs() == 1 {
-            let flip = if weight < 0 { u64::MAX } else { 0 };
-            write_rows(self.cells, self.changed, &codes.words(), writes, flip, &mut spilled);
-        } else {
-            spilled.extend(0..writes.len() as u32);
-        }
-        if spilled.is_empty() {
-            return;
-        }
-        // The same few rows again and again, mostly: each is taken out and put back once.
-        spilled.sort_by_key(|&i| writes[i as usize].row);
-        let words = codes.words();
-        let (mut values, mut signs) = (vec![0; self.width], vec![0; self.width / LINE]);
-        let row = |i: &u32| writes[*i as usize].row;
-        for same in spilled.chunk_by(|a, b| row(a) == row(b)) {
-            self.load(row(&same[0]), &mut values);
-            for write in same.iter().map(|&i| &writes[i as usize]) {
-                for (line, signs) in signs.iter_mut().enumerate() {
-                    *signs = super::keys::signs(write.address, line as u64)
-                        ^ words.word(write.token, line);
-                }
-                add_signed(&mut values, &signs, weight);
-            }
-            self.store(row(&same[0]), &values);
-        }
-    }
-
-    fn load(&self, row: u32, values: &mut [i32]) {
-        let cells = &self.cells[row as usize * self.width..][..self.width];
-        if cells[0] == WIDE {
-            wide_values(self.wide, row, values);
-        } else {
-            values.iter_mut().zip(cells).for_each(|(v, &cell)| *v = cell.into());
-        }
-    }
-
-    /// Stores values in the one form that they have: as bytes if they fit, else wide.
-    fn store(&mut self, row: u32, values: &[i32]) {
-        self.changed[row as usize * self.width / RUN] = true;
-        let cells = &mut self.cells[row as usize * self.width..][..self.width];
-        if fits(values) {
-            if cells[0] == WIDE {
-                self.wide.remove(&row);
-            }
-            cells.iter_mut().zip(values).for_each(|(cell, &v)| *cell = v as i8);
-        } else {
-            cells.fill(0);
-            cells[0] = WIDE;
-            self.wide
-                .entry(row)
-                .and_modify(|wide| wide.set(values))
-                .or_insert_with(|| Wide::of(values));
-        }
+        let found = self.wide[region.share + share].range(first..first + rows);
+        found.map(|(&row, wide)| (row - first, wide.values())).collect()
     }
 }

@@ -1,10 +1,11 @@
 //! The memory itself: what can be done with it, apart from reading.
 
-use super::cells::{Cells, Ram, Storage};
+use super::cells::Cells;
 use super::codes::Codes;
 use super::digest::{Digest, Digests, Leaves};
 use super::keys::{Blocks, Keys};
 use super::settings::Counted;
+use super::storage::{Ram, Storage};
 use super::table::{PARTS, Part, Table};
 use super::tables::{Tables, pair_key, total_key};
 use super::write::{Passage, Writer};

@@ -19,11 +19,13 @@ pub(crate) mod keys;
 mod memory;
 pub(crate) mod prior;
 mod settings;
+mod share;
+mod storage;
 mod table;
 mod tables;
+mod wide;
 mod write;
 
-pub use self::cells::{Ram, Storage};
 pub(crate) use self::decode::{Decoder, Scores};
 pub use self::digest::{Digest, Leaves};
 pub use self::error::Error;
@@ -32,5 +34,6 @@ pub use self::memory::{Held, Memory, Saved, TableKind};
 pub use self::settings::{
     LINE, MAX_VOCABULARY, PARAMETERS_PER_TOKEN, RUN, Settings, Shape, Size, Slot,
 };
+pub use self::storage::{Ram, Storage};
 pub use self::table::PARTS;
 pub use self::write::Passage;

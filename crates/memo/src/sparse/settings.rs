@@ -21,7 +21,7 @@ pub const MAX_VOCABULARY: u32 = (1 << 21) - 1;
 pub const PARAMETERS_PER_TOKEN: u64 = 92;
 
 /// Bytes of tables that go with those parameters, a token; measured, see docs/engine.md.
-const TABLE_BYTES_PER_TOKEN: u64 = 50;
+const TABLE_BYTES_PER_TOKEN: u64 = 34;
 
 /// A (layer, head) pair and the matrix that holds its pairs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@
 //! pass. Five bytes an entry, a quarter to almost half of the places free. An entry whose count becomes 0
 //! disappears, so what a table says never depends on what it once held.
 
-use crate::kernels::integer::prefetch;
+use crate::kernels::prefetch;
 use std::collections::BTreeMap;
 
 /// Bits of a key.

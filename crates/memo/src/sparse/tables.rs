@@ -4,8 +4,11 @@
 //!   often a token was a context of length 1.
 //! - *Pairs* (v, w): how often w followed v. This is also how often (v, w) was a context of length 2; and the number of
 //!   different v before w, the continuation count, is derived from it and never added.
-//! - *Totals* of all other contexts, by a 43-bit fingerprint of their key. When only part of a document is written,
-//!   the two equalities above break at the part's edges; the differences are kept here too, under those slots' keys.
+//! - *Totals* of longer contexts, by a 43-bit fingerprint of their key: those of newest heads. An older head sees the
+//!   blocks that the newest head of its length saw some positions earlier, so it has the same totals.
+//!
+//! These equalities break at the edges of what was written: an older head never sees the last blocks of a document, and
+//! part of a document has two edges. The differences are kept among the totals, under the keys of the slots concerned.
 
 use super::MAX_VOCABULARY;
 use super::keys::BOUNDARY;

@@ -5,10 +5,11 @@
 //! Integer sums commute, so neither the number of threads nor the order can be seen in the result. All that is ever
 //! done is adding a signed weight at a position; forgetting is the same with the opposite sign.
 
-use super::cells::{Cells, Share};
+use super::cells::Cells;
 use super::codes::Codes;
 use super::keys::{BOUNDARY, Blocks, Keys, row};
 use super::settings::Counted;
+use super::share::Share;
 use super::tables::{Lists, Sorted, Tables, pair_key, total_key};
 use super::{Error, Settings};
 use crate::kernels::integer::Write;

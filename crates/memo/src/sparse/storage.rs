@@ -1,0 +1,51 @@
+//! Where cells are kept: in this process's memory, in a mapped file, or wherever else bytes can be had.
+
+use super::Error;
+
+/// Where the bytes of the cells are.
+pub trait Storage: Send + Sync {
+    /// All cells, slots one after another.
+    fn bytes(&self) -> &[u8];
+
+    /// All cells, to be written.
+    fn bytes_mut(&mut self) -> &mut [u8];
+
+    /// Whether [`Storage::verify`] must be called before a run is read.
+    fn guarded(&self) -> bool {
+        false
+    }
+
+    /// Checks run number `run` ([`RUN`](super::RUN) cells) if that has not been done: a mapped file compares its checksum.
+    fn verify(&self, run: usize) -> Result<(), Error> {
+        let _ = run;
+        Ok(())
+    }
+}
+
+/// Cells in this process's memory, zero until written, in large pages where the system has them.
+pub struct Ram(memmap2::MmapMut);
+
+impl Ram {
+    /// `len` zero cells.
+    pub fn new(len: usize) -> Result<Self, Error> {
+        let map = memmap2::MmapMut::map_anon(len.max(1))
+            .map_err(|error| Error::Storage(format!("{len} bytes of memory: {error}")))?;
+        #[cfg(target_os = "linux")]
+        {
+            // Rows are visited at random: with small pages, translating addresses would cost more than the data.
+            // A system without large pages is slower, not wrong.
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
+        Ok(Ram(map))
+    }
+}
+
+impl Storage for Ram {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
