@@ -37,8 +37,9 @@ pub struct Receipt {
     pub copies: Vec<Copy>,
 }
 
-/// Two documents share a passage if they have this many tokens in a row in common.
-const PASSAGE: usize = 16;
+/// Two documents share a passage if they have this many tokens in a row in common: half a line or so.
+const PASSAGE: usize = 8;
+const PASSAGE_OF_BYTES: usize = 32;
 
 /// In place of words that contained forgotten text.
 const SCRUBBED: &str = "[forgotten]";
@@ -210,11 +211,13 @@ impl Store {
 
     /// Live documents that have a passage in common with a document's versions.
     fn sharing(&self, document: &Document) -> Result<Vec<String>, Error> {
+        let bytes = self.tokenizer.name() == "bytes";
+        let passage = if bytes { PASSAGE_OF_BYTES } else { PASSAGE };
         let mut passages: HashSet<Vec<u32>> = HashSet::new();
         for version in document.versions.iter().filter(|v| v.forgotten.is_none()) {
             let content = self.ledger.content(document.number, version)?;
             for part in &content.parts {
-                passages.extend(part.windows(PASSAGE).map(<[u32]>::to_vec));
+                passages.extend(part.windows(passage).map(<[u32]>::to_vec));
             }
         }
         let mut shared = Vec::new();
@@ -225,7 +228,7 @@ impl Store {
             }
             let Some(version) = current(&other) else { continue };
             let content = self.ledger.content(other.number, version)?;
-            let mut windows = content.parts.iter().flat_map(|part| part.windows(PASSAGE));
+            let mut windows = content.parts.iter().flat_map(|part| part.windows(passage));
             if windows.any(|window| passages.contains(window)) {
                 shared.push(other.id);
             }
