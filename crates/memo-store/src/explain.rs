@@ -4,6 +4,7 @@
 //! the context that is followed by the token. So a source is never wrong, and there is no index to scrub.
 
 use crate::error::Error;
+use crate::ledger::encoded;
 use crate::memorize::current;
 use crate::store::Store;
 use memchr::memmem;
@@ -118,7 +119,7 @@ impl Store {
             let content = self.ledger.content(document.number, version)?;
             let mut before = 0;
             for part in &content.parts {
-                let bytes: Vec<u8> = part.iter().flat_map(|token| token.to_le_bytes()).collect();
+                let bytes = encoded(part);
                 let ends = |at: usize| token != end || at == part.len();
                 for place_in_part in memmem::find_iter(&bytes, &needle) {
                     // Only whole tokens count.

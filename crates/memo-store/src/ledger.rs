@@ -49,8 +49,15 @@ impl Content {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        self.parts.iter().flatten().flat_map(|token| token.to_le_bytes()).collect()
+        self.parts.iter().map(|part| encoded(part)).collect::<Vec<_>>().concat()
     }
+}
+
+/// Tokens as they are stored: four bytes each.
+pub(crate) fn encoded(tokens: &[u32]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(tokens.len() * 4);
+    tokens.iter().for_each(|token| bytes.extend_from_slice(&token.to_le_bytes()));
+    bytes
 }
 
 /// What a commit changes besides adding a transaction.
@@ -131,10 +138,7 @@ impl Ledger {
     pub(crate) fn digest(&self, content: &Content) -> String {
         let mut hasher = blake3::Hasher::new_keyed(&self.key);
         for part in &content.parts {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            part.iter().for_each(|token| {
-                hasher.update(&token.to_le_bytes());
-            });
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(&encoded(part));
         }
         if let Role::Edit { prompt, weight } = content.role {
             hasher.update(&prompt.to_le_bytes()).update(&weight.to_le_bytes());

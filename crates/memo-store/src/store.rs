@@ -13,8 +13,11 @@ use memo_text::Tokenizer;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Tokens that opening may have to write again before it is felt; then a checkpoint is due.
-const REPLAYED: u64 = 500_000;
+/// Tokens that opening may have to write again before it is felt. With more, closing and opening write a checkpoint.
+const FELT: u64 = 500_000;
+
+/// Tokens after which a checkpoint is written at once: writing them again would take several seconds.
+const PATIENCE: u64 = 10_000_000;
 
 /// A model open for writing. There is one of these at a time.
 pub struct Store {
@@ -73,7 +76,7 @@ impl Store {
             Store { directory, model, tokenizer, ledger, memory, applied, pending: 0, _lock: lock };
         store.pending = replay(&store.ledger, &mut store.memory, &mut store.applied)?;
         store.finish_forgets()?;
-        store.checkpoint_if_due()?;
+        store.checkpoint_if(FELT)?;
         Ok(store)
     }
 
@@ -163,8 +166,14 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) fn checkpoint_if_due(&mut self) -> Result<(), Error> {
-        if self.pending > REPLAYED { self.checkpoint() } else { Ok(()) }
+    /// Writes a checkpoint if opening without it would be felt. Dropping a store does the same, but cannot say if that
+    /// fails; nothing acknowledged is lost either way.
+    pub fn close(mut self) -> Result<(), Error> {
+        self.checkpoint_if(FELT)
+    }
+
+    fn checkpoint_if(&mut self, tokens: u64) -> Result<(), Error> {
+        if self.pending > tokens { self.checkpoint() } else { Ok(()) }
     }
 
     /// Makes the memory again from the ledger, with other sizes if they are given.
@@ -223,9 +232,16 @@ impl Store {
         self.pending += written;
         self.applied = id;
         if kind != Kind::Forget {
-            self.checkpoint_if_due()?;
+            self.checkpoint_if(PATIENCE)?;
         }
         Ok(transaction)
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // Without it, opening takes longer; that is all.
+        let _ = self.checkpoint_if(FELT);
     }
 }
 

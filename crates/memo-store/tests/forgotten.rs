@@ -7,7 +7,8 @@ use memo_store::{Error, NewDocument, NewModel, Store};
 use memo_text::Tokenizer;
 use std::path::Path;
 
-const SECRET: &str = "Marta keeps the spare key under the blue stone. Nobody else knows it! The alarm code is 4711.";
+const SECRET: &str =
+    "Marta keeps the spare key under the blue stone. Nobody else knows it! The alarm code is 4711.";
 const OTHER: &str = "The weather in the valley was mild that year, and the bees came early.";
 
 fn document(id: &str, text: &str) -> NewDocument {

@@ -55,7 +55,9 @@ fn child() {
             5 => {
                 let mut other = Store::open(&Path::new(&path).with_extension("other")).unwrap();
                 let text = format!("merged text {number}");
-                other.memorize(&[NewDocument::text(text).with_id(format!("m{number}"))], None).unwrap();
+                other
+                    .memorize(&[NewDocument::text(text).with_id(format!("m{number}"))], None)
+                    .unwrap();
                 store.merge(&mut other, Conflict::Ours, None).unwrap();
                 say(format!("merged {number}"));
             }
@@ -116,7 +118,8 @@ fn what_is_acknowledged_survives_a_kill() {
             if gone {
                 finished += 1;
                 let text = secret(number);
-                let tokens: Vec<u8> = text.bytes().flat_map(|b| u32::from(b).to_le_bytes()).collect();
+                let tokens: Vec<u8> =
+                    text.bytes().flat_map(|b| u32::from(b).to_le_bytes()).collect();
                 for needle in [text.as_bytes(), &tokens] {
                     assert_eq!(files_with(&path, needle), [""; 0], "{number} was forgotten");
                 }

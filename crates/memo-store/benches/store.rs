@@ -1,0 +1,100 @@
+//! The store against the engine alone: memorizing, single lines, forgetting, opening.
+//!
+//! `cargo bench -p memo-store --bench store [MiB of cells]`
+//!
+//! Documents of 5,000 tokens with Zipf-like statistics, five million tokens in all (20 MB of text), as tokens: encoding
+//! is in neither figure. The engine's bound is memory bandwidth (`sparse_write`); the store adds the ledger's writes.
+
+use memo::random::{Purpose, Stream};
+use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::sparse::{Memory, Passage, Size};
+use memo_store::{NewDocument, NewModel, Reader, Store};
+use std::time::Instant;
+
+const TOKENS: usize = 5_000_000;
+const DOCUMENT: usize = 5_000;
+
+fn main() {
+    let mib: u64 = std::env::args().find_map(|a| a.parse().ok()).unwrap_or(1024);
+    let home = tempfile::tempdir_in(".").unwrap();
+    let path = home.path().join("m.memo");
+    let new = NewModel { size: Size::Parameters(mib << 20), ..NewModel::default() };
+    let vocabulary = f64::from(new.tokenizer.vocab_size() as u32 - 1);
+    let mut reader = Stream::new(1, Purpose::Sampling, 0).reader();
+    let text: Vec<u32> = (0..TOKENS)
+        .map(|_| {
+            let uniform = reader.below(1 << 32) as f64 / 4_294_967_296.0;
+            vocabulary.powf(uniform) as u32 - 1
+        })
+        .collect();
+    let documents: Vec<&[u32]> = text.chunks(DOCUMENT).collect();
+
+    let mut store = Store::create(&path, &new).unwrap();
+    let settings = store.model().memory.clone();
+    let mut memory = Memory::new(settings).unwrap();
+    let passages: Vec<Passage<'_>> = documents.iter().map(|d| Passage::whole(d, 1)).collect();
+    // The first pass also makes the system hand out pages; it is not timed.
+    memory.write(&passages).unwrap();
+    let back: Vec<Passage<'_>> = documents.iter().map(|d| Passage::whole(d, -1)).collect();
+    memory.write(&back).unwrap();
+    let engine = timed(|| memory.write(&passages).unwrap());
+    drop(memory);
+    println!("cells                    {mib} MiB");
+    println!("engine alone             {:>10.0} tokens/s", TOKENS as f64 / engine);
+
+    let given: Vec<NewDocument> = documents
+        .iter()
+        .enumerate()
+        .map(|(i, d)| NewDocument::tokens(d.to_vec()).with_id(format!("d{i:05}")))
+        .collect();
+    let first = store.memorize(&given, None).unwrap().transaction.unwrap();
+    let undone = timed(|| drop(store.rollback(first, None).unwrap()));
+    println!("rolled back              {:>10.0} tokens/s", TOKENS as f64 / undone);
+    store.checkpoint().unwrap();
+    let through = timed(|| drop(store.memorize(&given, None).unwrap()));
+    println!(
+        "through the store        {:>10.0} tokens/s, {:.2} of the engine, acknowledged",
+        TOKENS as f64 / through,
+        engine / through
+    );
+    let checkpoint = timed(|| store.checkpoint().unwrap());
+    println!("a checkpoint             {:>10.2} s", checkpoint);
+
+    let mut slowest = 0f64;
+    let mut all = 0.0;
+    for line in 0..50 {
+        let text = format!("Line number {line} of the log: nothing happened at all today.");
+        let took = timed(|| drop(store.memorize(&[NewDocument::text(text)], None).unwrap()));
+        slowest = slowest.max(took);
+        all += took;
+    }
+    println!(
+        "one line, acknowledged   {:>10.2} ms (slowest of 50: {:.2})",
+        all * 20.0,
+        slowest * 1e3
+    );
+
+    let subtract = timed(|| store.retire("d00007", None).map(drop).unwrap());
+    println!("retire a document        {:>10.2} ms for {DOCUMENT} tokens", subtract * 1e3);
+    let forget = timed(|| drop(store.forget_document("d00008", None).unwrap()));
+    println!("forget a document        {:>10.2} s, of which subtracting is as above", forget);
+    drop(store);
+
+    let (mut opening, mut first) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..3 {
+        let start = Instant::now();
+        let reader = Reader::open(&path).unwrap();
+        opening = opening.min(start.elapsed().as_secs_f64());
+        let mut scratch = Scratch::default();
+        let context = &text[1000..1064];
+        Backoff::default().distribution(reader.memory(), context, &mut scratch).unwrap();
+        first = first.min(start.elapsed().as_secs_f64());
+    }
+    println!("open                     {opening:>10.3} s; with the first query {first:.3} s");
+}
+
+fn timed(work: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    work();
+    start.elapsed().as_secs_f64()
+}
