@@ -58,7 +58,7 @@ fn main() {
         engine / through
     );
     let checkpoint = timed(|| store.checkpoint().unwrap());
-    println!("a checkpoint             {:>10.2} s", checkpoint);
+    println!("a checkpoint             {checkpoint:>10.2} s");
 
     let mut slowest = 0f64;
     let mut all = 0.0;
@@ -77,7 +77,7 @@ fn main() {
     let subtract = timed(|| store.retire("d00007", None).map(drop).unwrap());
     println!("retire a document        {:>10.2} ms for {DOCUMENT} tokens", subtract * 1e3);
     let forget = timed(|| drop(store.forget_document("d00008", None).unwrap()));
-    println!("forget a document        {:>10.2} s, of which subtracting is as above", forget);
+    println!("forget a document        {forget:>10.2} s, of which subtracting is as above");
     drop(store);
 
     let (mut opening, mut first) = (f64::INFINITY, f64::INFINITY);

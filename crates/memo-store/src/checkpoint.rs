@@ -12,11 +12,15 @@
 //! of cells when they are first touched. A table section begins with the length, in bytes, of each part; an entry is its
 //! key (4 bytes) and its count (1 byte, or −128 and 8 more). Everything is a function of the memory's values, so
 //! the same memory gives the same file.
+//!
+//! A *frozen* memory is such a file with fewer bits a cell (`bits` in its head), and one section more, the rows' numbers
+//! ([`crate::packed`]).
 
 use crate::error::{Error, io};
 use crate::files;
 use crate::mapped::Mapped;
-use memo::sparse::{Leaves, Memory, PARTS, RUN, Saved, Settings, TableKind};
+use crate::packed;
+use memo::sparse::{Leaves, Memory, PARTS, RUN, Ram, Saved, Settings, Storage, TableKind};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -39,6 +43,9 @@ struct Head {
     transaction: u64,
     sections: Vec<Section>,
     cells: u64,
+    /// Bits a cell, if it is frozen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    bits: Option<u32>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -55,7 +62,7 @@ const UNIGRAMS: usize = 2;
 const WIDE: usize = 3;
 const PAIRS: usize = 4;
 const TOTALS: usize = 5;
-const SECTIONS: usize = 6;
+const SCALES: usize = 6;
 
 /// The name of the checkpoint after a transaction.
 pub(crate) fn name(transaction: u64) -> String {
@@ -81,23 +88,34 @@ pub(crate) fn write(
     memory: &mut Memory,
     transaction: u64,
 ) -> Result<PathBuf, Error> {
+    write_as(directory, memory, transaction, None)
+}
+
+/// Writes a checkpoint, or a frozen memory with some bits a cell.
+pub(crate) fn write_as(
+    directory: &Path,
+    memory: &mut Memory,
+    transaction: u64,
+    bits: Option<u32>,
+) -> Result<PathBuf, Error> {
     let path = directory.join(name(transaction));
     let leaves = memory.leaves()?;
     let memory = &*memory;
-    let checks: Vec<u8> = memory
-        .cells()
-        .par_chunks(RUN)
-        .flat_map_iter(|run| crc32fast::hash(run).to_le_bytes())
-        .collect();
+    let frozen = bits.map(|bits| packed::pack(memory, bits));
+    let cells = frozen.as_ref().map_or(memory.cells(), |(_, packed)| packed);
+    let checks: Vec<u8> =
+        cells.par_chunks(RUN).flat_map_iter(|run| crc32fast::hash(run).to_le_bytes()).collect();
     let trees = [&leaves.cells, &leaves.pairs, &leaves.totals, &leaves.unigrams];
-    let sections = [
+    let mut sections = vec![
         checks,
         trees.iter().flat_map(|tree| tree.as_flattened()).copied().collect(),
         memory.unigrams().iter().flat_map(|count| count.to_le_bytes()).collect(),
-        wide(memory),
+        // Where a row has its own number, none is too large.
+        if bits.is_some_and(|bits| bits < 8) { Vec::new() } else { wide(memory) },
         table(memory, TableKind::Pairs),
         table(memory, TableKind::Totals),
     ];
+    sections.extend(frozen.as_ref().map(|(scales, _)| scales.clone()));
     // The head's own length does not depend on the numbers in it: they are written after room of fixed size.
     let room = ALIGN;
     let mut start = room;
@@ -112,6 +130,7 @@ pub(crate) fn write(
         transaction,
         sections: placed.collect(),
         cells: 0,
+        bits,
     };
     let head = Head { cells: start.next_multiple_of(ALIGN), ..head };
     let json = serde_json::to_vec(&head).map_err(|e| Error::Invalid(e.to_string()))?;
@@ -132,7 +151,7 @@ pub(crate) fn write(
         for (place, section) in head.sections.iter().zip(&sections) {
             write(place.start, section)?;
         }
-        write(head.cells, memory.cells())?;
+        write(head.cells, cells)?;
         out.flush().map_err(io(&path))
     })?;
     Ok(path)
@@ -216,12 +235,15 @@ impl Checkpoint {
         }
         let head: Head = serde_json::from_slice(json).map_err(|e| damaged(&e.to_string()))?;
         head.settings.check().map_err(|e| damaged(&e.to_string()))?;
-        let cells = Memory::storage_len(&head.settings) as u64;
+        if head.bits.is_some_and(|bits| !packed::BITS.contains(&bits)) {
+            return Err(damaged("its cells have an unknown number of bits"));
+        }
+        let cells = packed::packed_len(&head.settings, head.bits.unwrap_or(8)) as u64;
         let ends = head.cells.checked_add(cells);
         if !head.cells.is_multiple_of(ALIGN) || ends != Some(size) {
             return Err(damaged("its length is wrong"));
         }
-        if head.sections.len() != SECTIONS {
+        if head.sections.len() != SCALES + usize::from(head.bits.is_some()) {
             return Err(damaged("it lacks a section"));
         }
         let mut sections = Vec::new();
@@ -256,16 +278,78 @@ impl Checkpoint {
         &self.head.settings
     }
 
+    /// Bits a cell, if it is frozen.
+    pub(crate) fn bits(&self) -> Option<u32> {
+        self.head.bits
+    }
+
+    /// The memory of a frozen one, its cells unpacked.
+    pub(crate) fn unpacked(&self, bits: u32) -> Result<Memory, Error> {
+        let settings = &self.head.settings;
+        let mut packed = vec![0; packed::packed_len(settings, bits)];
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(self.head.cells))
+            .and_then(|_| file.read_exact(&mut packed))
+            .map_err(io(&self.path))?;
+        let checks = self.checks(packed.len())?;
+        let right = packed.par_chunks(RUN).zip(&checks).all(|(run, c)| crc32fast::hash(run) == *c);
+        if !right {
+            return Err(self.damaged("the checksum of its cells is wrong"));
+        }
+        let mut cells = Ram::new(Memory::storage_len(settings))?;
+        if bits == 8 {
+            cells.bytes_mut().copy_from_slice(&packed);
+            let saved = Unpacked { from: self, wide: self.wide_rows()? };
+            return Ok(Memory::restore(settings.clone(), Box::new(cells), &saved)?);
+        }
+        let scales = &self.sections[SCALES];
+        let wide = packed::unpack(settings, bits, scales, &packed, cells.bytes_mut())?;
+        let saved = Unpacked { from: self, wide };
+        Ok(Memory::restore(settings.clone(), Box::new(cells), &saved)?)
+    }
+
+    fn damaged(&self, what: &str) -> Error {
+        Error::Damaged { path: self.path.clone(), what: what.to_owned(), help: HELP }
+    }
+
+    /// The checksums of the runs of `len` bytes.
+    fn checks(&self, len: usize) -> Result<Vec<u32>, Error> {
+        let checks: Vec<u32> = numbers(&self.sections[CHECKS], u32::from_le_bytes);
+        if checks.len() != len.div_ceil(RUN) {
+            return Err(self.damaged("the number of its checksums is wrong"));
+        }
+        Ok(checks)
+    }
+
     /// The memory, its cells mapped privately.
     pub(crate) fn memory(&self) -> Result<Memory, Error> {
-        let len = Memory::storage_len(&self.head.settings);
-        let checks: Vec<u32> = numbers(&self.sections[CHECKS], u32::from_le_bytes);
-        if checks.len() != len / RUN {
-            let what = "the number of its checksums is wrong".to_owned();
-            return Err(Error::Damaged { path: self.path.clone(), what, help: HELP });
+        if let Some(bits) = self.head.bits {
+            return self.unpacked(bits);
         }
+        let len = Memory::storage_len(&self.head.settings);
+        let checks = self.checks(len)?;
         let cells = Mapped::new(&self.file, &self.path, self.head.cells, len, checks)?;
         Ok(Memory::restore(self.head.settings.clone(), Box::new(cells), self)?)
+    }
+}
+
+/// A frozen memory: its tables, and the rows that were too large once unpacked.
+struct Unpacked<'c> {
+    from: &'c Checkpoint,
+    wide: Vec<(usize, u64, Vec<i32>)>,
+}
+
+impl Saved for Unpacked<'_> {
+    fn unigrams(&self) -> Result<Vec<i64>, memo::sparse::Error> {
+        self.from.unigrams()
+    }
+
+    fn wide_rows(&self) -> Result<Vec<(usize, u64, Vec<i32>)>, memo::sparse::Error> {
+        Ok(self.wide.clone())
+    }
+
+    fn part(&self, kind: TableKind, part: usize) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
+        self.from.part(kind, part)
     }
 }
 

@@ -4,23 +4,17 @@ use crate::checkpoint;
 use crate::error::{Error, io};
 use crate::files;
 use crate::record::{Copy, CopyKind};
-use crate::store::Store;
+use crate::store::{Store, private};
 use std::path::Path;
 
 impl Store {
     /// Writes a copy of the model where nothing is yet. The copy is a model like any other.
     pub fn backup(&mut self, to: &Path) -> Result<(), Error> {
-        if to.exists() {
-            return Err(Error::Exists { path: to.to_owned() });
-        }
-        let beside = files::unfinished(to);
-        let _ = std::fs::remove_dir_all(&beside);
-        std::fs::create_dir_all(&beside).map_err(io(&beside))?;
-        let made = self.copy_into(&beside).and_then(|()| files::rename(&beside, to));
-        if made.is_err() {
-            let _ = std::fs::remove_dir_all(&beside);
-        }
-        made?;
+        self.copy_to_new(to, |store, directory| {
+            store.ledger.copy_to(&directory.join("ledger.redb"), &[], |_| (), |_| ())?;
+            checkpoint::write(directory, &mut store.memory, store.applied)?;
+            store.model.write(directory)
+        })?;
         self.ledger.add_copy(&Copy {
             kind: CopyKind::Backup,
             path: to.display().to_string(),
@@ -29,18 +23,30 @@ impl Store {
         })
     }
 
-    fn copy_into(&mut self, directory: &Path) -> Result<(), Error> {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = std::fs::Permissions::from_mode(0o700);
-            std::fs::set_permissions(directory, mode).map_err(io(directory))?;
+    /// Makes a directory with the tokenizer and whatever `fill` adds, whole or not at all.
+    pub(crate) fn copy_to_new(
+        &mut self,
+        to: &Path,
+        fill: impl FnOnce(&mut Self, &Path) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if to.exists() {
+            return Err(Error::Exists { path: to.to_owned() });
         }
-        if let Some(json) = self.tokenizer.to_json()? {
-            files::write_bytes(&directory.join("tokenizer.json"), json.as_bytes())?;
+        let beside = files::unfinished(to);
+        let _ = std::fs::remove_dir_all(&beside);
+        std::fs::create_dir_all(&beside).map_err(io(&beside))?;
+        let make = || {
+            private(&beside)?;
+            if let Some(json) = self.tokenizer.to_json()? {
+                files::write_bytes(&beside.join("tokenizer.json"), json.as_bytes())?;
+            }
+            Ok(())
+        };
+        let made =
+            make().and_then(|()| fill(self, &beside)).and_then(|()| files::rename(&beside, to));
+        if made.is_err() {
+            let _ = std::fs::remove_dir_all(&beside);
         }
-        self.ledger.copy_to(&directory.join("ledger.redb"), &[], |_| (), |_| ())?;
-        checkpoint::write(directory, &mut self.memory, self.applied)?;
-        self.model.write(directory)
+        made
     }
 }

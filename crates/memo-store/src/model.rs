@@ -23,6 +23,9 @@ pub struct Model {
     pub engine: String,
     /// The tokenizer's name; one that does not come with the program is in `tokenizer.json`.
     pub tokenizer: String,
+    /// Bits a cell, if the model is frozen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frozen: Option<u32>,
     /// The sizes of the memory.
     pub memory: Settings,
 }
@@ -64,7 +67,7 @@ impl NewModel {
         let memory =
             Settings::new(vocabulary, self.tokenizer.eos(), self.seed, &self.shape, self.size)?;
         let tokenizer = self.tokenizer.name().to_owned();
-        Ok(Model { format: FORMAT, engine: "sparse".to_owned(), tokenizer, memory })
+        Ok(Model { format: FORMAT, engine: "sparse".to_owned(), tokenizer, frozen: None, memory })
     }
 }
 

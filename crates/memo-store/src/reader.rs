@@ -24,9 +24,13 @@ impl Reader {
     pub fn open(directory: &Path) -> Result<Self, Error> {
         let model = Model::read(directory)?;
         let tokenizer = model.tokenizer(directory)?;
+        if model.frozen.is_some() {
+            let (memory, transaction) = latest(directory, &model)?;
+            return Ok(Reader { model, tokenizer, memory, transaction });
+        }
         // The lock first: what the checkpoint lacks must not be forgotten before it is read.
         let lock = Lock::shared(directory)?;
-        let (mut memory, mut transaction) = latest(directory, &model.memory)?;
+        let (mut memory, mut transaction) = latest(directory, &model)?;
         if lock.is_some() {
             let ledger = Ledger::open_to_read(&directory.join("ledger.redb"))?;
             replay(&ledger, &mut memory, &mut transaction)?;

@@ -181,4 +181,6 @@ pub enum CopyKind {
     Backup,
     /// Merged into another model.
     Merged,
+    /// A frozen model.
+    Frozen,
 }

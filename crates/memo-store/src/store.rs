@@ -66,11 +66,15 @@ impl Store {
     /// Opens a model for writing. Finishes a forget that was interrupted.
     pub fn open(directory: &Path) -> Result<Self, Error> {
         let model = Model::read(directory)?;
+        if model.frozen.is_some() {
+            let why = "is frozen: it can be read, but not changed";
+            return Err(Error::Invalid(format!("{} {why}", directory.display())));
+        }
         let lock = Lock::exclusive(directory)?;
         files::remove_unfinished(directory)?;
         let tokenizer = model.tokenizer(directory)?;
         let ledger = Ledger::open(&directory.join("ledger.redb"))?;
-        let (memory, applied) = latest(directory, &model.memory)?;
+        let (memory, applied) = latest(directory, &model)?;
         let directory = directory.to_owned();
         let mut store =
             Store { directory, model, tokenizer, ledger, memory, applied, pending: 0, _lock: lock };
@@ -268,16 +272,17 @@ pub(crate) fn complete(
 }
 
 /// The memory of the newest checkpoint that fits, or an empty one.
-pub(crate) fn latest(directory: &Path, settings: &Settings) -> Result<(Memory, u64), Error> {
+pub(crate) fn latest(directory: &Path, model: &Model) -> Result<(Memory, u64), Error> {
+    let (settings, bits) = (&model.memory, model.frozen);
     for (_, path) in checkpoint::list(directory)? {
         let checkpoint = match Checkpoint::open(&path) {
             // A writer may have removed it since it was listed.
             Err(Error::Io { reason, .. }) if reason.kind() == std::io::ErrorKind::NotFound => {
-                return latest(directory, settings);
+                return latest(directory, model);
             }
             opened => opened?,
         };
-        if checkpoint.settings() == settings {
+        if checkpoint.settings() == settings && checkpoint.bits() == bits {
             return Ok((checkpoint.memory()?, checkpoint.transaction()));
         }
     }
@@ -388,7 +393,7 @@ fn resized(settings: &Settings, size: Size) -> Result<Settings, Error> {
 }
 
 /// Lets nobody else look into a directory.
-fn private(directory: &Path) -> Result<(), Error> {
+pub(crate) fn private(directory: &Path) -> Result<(), Error> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;

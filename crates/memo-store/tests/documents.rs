@@ -299,3 +299,35 @@ fn one_writer_and_any_number_of_readers() {
     let mut again = Store::open(&path).unwrap();
     again.memorize(&[document("d", "Words.")], None).unwrap();
 }
+
+/// Text that repeats itself enough to be hard and is long enough to fill the memory.
+fn long_text() -> String {
+    let words = ["owl", "moon", "tower", "letter", "garden", "stone", "river", "clock"];
+    let mut reader = memo::random::Stream::new(3, memo::random::Purpose::Sampling, 0).reader();
+    (0..500).map(|_| words[reader.below(8) as usize].to_owned() + " ").collect()
+}
+
+#[test]
+fn a_frozen_model_is_smaller_and_says_what_it_lost() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    store.memorize(&[document("a", OWL), document("b", &long_text())], None).unwrap();
+    assert!(store.freeze(&home.path().join("none"), 3).is_err());
+    let mut bytes = u64::MAX;
+    for (bits, least) in [(8, 1.0), (2, 0.97), (1, 0.9)] {
+        let frozen_path = home.path().join(format!("frozen{bits}"));
+        let frozen = store.freeze(&frozen_path, bits).unwrap();
+        assert!(frozen.bytes < bytes, "{frozen:?}");
+        bytes = frozen.bytes;
+        let kept = frozen.recall_after / frozen.recall_before;
+        assert!(frozen.positions > 1500 && kept >= least, "{frozen:?}");
+        let reader = Reader::open(&frozen_path).unwrap();
+        let recalled = reader.complete("The owl reads at", 6).unwrap();
+        assert!(recalled == " night" || bits == 1, "{bits} bits: {recalled}");
+        assert!(matches!(Store::open(&frozen_path), Err(Error::Invalid(_))));
+        assert!(!frozen_path.join("ledger.redb").exists());
+    }
+    let receipt = store.forget_document("a", None).unwrap();
+    assert_eq!(receipt.copies.len(), 3);
+}

@@ -53,7 +53,7 @@ impl Slot {
     }
 
     /// Cells from the beginning of this slot to the beginning of the next: whole runs.
-    pub(crate) fn stride(&self) -> usize {
+    pub fn stride(&self) -> usize {
         (self.parameters() as usize).next_multiple_of(RUN)
     }
 }
