@@ -29,6 +29,7 @@ mod copies;
 mod edit;
 mod error;
 mod explain;
+mod export;
 mod files;
 mod find;
 mod forget;

@@ -73,10 +73,21 @@ impl Store {
                 Some(text) => self.tokenizer.encode(text)?,
                 None => document.tokens.clone(),
             };
-            self.memory.check(&[Passage::whole(&tokens, 1)])?;
-            contents.push((document, Content::text(tokens)));
+            contents.push((document.id.clone(), document.labels.clone(), Content::text(tokens)));
         }
         self.bring(Kind::Memorize, reason, contents)
+    }
+
+    /// Brings contents in under their ids.
+    pub(crate) fn bring_all(
+        &mut self,
+        kind: Kind,
+        reason: Option<&str>,
+        contents: Vec<(String, BTreeMap<String, String>, Content)>,
+    ) -> Result<Memorized, Error> {
+        let contents =
+            contents.into_iter().map(|(id, labels, content)| (Some(id), labels, content));
+        self.bring(kind, reason, contents.collect())
     }
 
     /// Brings contents in under the ids they were given, or ids of their own.
@@ -84,16 +95,19 @@ impl Store {
         &mut self,
         kind: Kind,
         reason: Option<&str>,
-        contents: Vec<(&NewDocument, Content)>,
+        contents: Vec<(Option<String>, BTreeMap<String, String>, Content)>,
     ) -> Result<Memorized, Error> {
+        for part in contents.iter().flat_map(|(_, _, content)| &content.parts) {
+            self.memory.check(&[Passage::whole(part, 1)])?;
+        }
         let mut result = Memorized::default();
         let mut next = self.ledger.next_number()?;
         let mut changes: Vec<Change> = Vec::new();
         let mut seen: HashMap<String, usize> = HashMap::new();
         let transaction = self.ledger.last()? + 1;
-        for (given, content) in contents {
+        for (given, labels, content) in contents {
             let digest = self.ledger.digest(&content);
-            let id = given.id.clone().unwrap_or_else(|| format!("doc-{}", &digest[..16]));
+            let id = given.unwrap_or_else(|| format!("doc-{}", &digest[..16]));
             check_id(&id)?;
             if let Some(&i) = seen.get(&id) {
                 let same = changes.get(i).is_some_and(|change| newest(&change.document) == digest);
@@ -120,7 +134,7 @@ impl Store {
             });
             let before = document.place;
             result.tokens += content.tokens();
-            document.labels.extend(given.labels.clone());
+            document.labels.extend(labels);
             add_version(&mut document, &content, digest, transaction);
             seen.insert(id.clone(), changes.len());
             if fresh {

@@ -183,4 +183,6 @@ pub enum CopyKind {
     Merged,
     /// A frozen model.
     Frozen,
+    /// An export.
+    Exported,
 }

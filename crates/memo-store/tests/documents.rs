@@ -3,7 +3,7 @@
 mod common;
 
 use common::{digest_of, small};
-use memo_store::{Conflict, Error, Kind, NewDocument, Reader, Store};
+use memo_store::{Conflict, Error, Kind, NewDocument, NewModel, Reader, Store};
 
 const OWL: &str = "The owl reads at night by the light of the moon.";
 const CAT: &str = "The cat sleeps all day on the warm red roof.";
@@ -330,4 +330,42 @@ fn a_frozen_model_is_smaller_and_says_what_it_lost() {
     }
     let receipt = store.forget_document("a", None).unwrap();
     assert_eq!(receipt.copies.len(), 3);
+}
+
+#[test]
+fn an_export_can_be_imported() {
+    let home = tempfile::tempdir().unwrap();
+    let words = memo_text::Tokenizer::words([OWL, CAT]).unwrap();
+    for (k, model) in [small(), NewModel { tokenizer: words, ..small() }].into_iter().enumerate() {
+        let place = |name: &str| home.path().join(format!("{name}{k}"));
+        let mut store = Store::create(&place("m"), &model).unwrap();
+        let labelled = document("a", OWL).with_label("kind", "bird");
+        store.memorize(&[labelled, document("b", CAT), document("c", "c c c")], None).unwrap();
+        store.memorize(&[document("many", &"roof ".repeat(400))], None).unwrap();
+        store.edit("The owl reads", " moon", None).unwrap();
+        store.retire("c", None).unwrap();
+        let digest = store.digest().unwrap();
+        store.export(&place("out"), true).unwrap();
+        store.export(&place("bare"), false).unwrap();
+        Store::import(&place("out"), &place("in")).unwrap();
+        let mut again = Store::open(&place("in")).unwrap();
+        assert_eq!(again.digest().unwrap(), digest);
+        assert_eq!(again.document("a").unwrap().labels["kind"], "bird");
+        assert!(again.verify().unwrap().damage.is_empty());
+        // Without documents it can only be read.
+        Store::import(&place("bare"), &place("frozen")).unwrap();
+        assert!(Store::open(&place("frozen")).is_err());
+        let reader = Reader::open(&place("frozen")).unwrap();
+        assert_eq!(reader.complete("The cat", 2).unwrap(), store.complete("The cat", 2).unwrap());
+        assert!(common::files_with(&place("bare"), b"bird").is_empty());
+        // Damage is found.
+        let file = place("out").join("memory.safetensors");
+        let mut bytes = std::fs::read(&file).unwrap();
+        let middle = bytes.len() / 3;
+        bytes[middle] ^= 1;
+        std::fs::write(&file, bytes).unwrap();
+        assert!(Store::import(&place("out"), &place("never")).is_err());
+        assert!(!place("never").exists());
+        assert_eq!(store.forget_document("a", None).unwrap().copies.len(), 2);
+    }
 }
