@@ -18,7 +18,7 @@ struct Args {
 enum Task {
     /// Run every check and test: formatting, lints, tests, examples in the documentation, licences.
     Test {
-        /// Add the tiers that take long: the authors' protocol at full size.
+        /// Add the tiers that take long: the authors' protocol at full size, a thousand kills.
         #[arg(long)]
         all: bool,
     },
@@ -32,6 +32,12 @@ enum Task {
     },
     /// Run the authors' protocol of random texts at full size and print the accuracies.
     Protocol,
+    /// Kill a writer of a model at random instants, many times, and check what is left each time.
+    Kill {
+        /// How often.
+        #[arg(default_value_t = 1000)]
+        kills: u32,
+    },
 }
 
 fn main() -> Result<()> {
@@ -45,7 +51,14 @@ fn main() -> Result<()> {
             cargo(&args)
         }
         Task::Protocol => protocol(),
+        Task::Kill { kills } => kill(kills),
     }
+}
+
+fn kill(kills: u32) -> Result<()> {
+    run(Command::new("cargo")
+        .args(["test", "--package", "memo-store", "--test", "kill", "--", "--nocapture"])
+        .env("MEMO_KILLS", kills.to_string()))
 }
 
 fn test(all: bool) -> Result<()> {
@@ -74,6 +87,7 @@ fn test(all: bool) -> Result<()> {
     }
     if all {
         stage("the authors' protocol", protocol)?;
+        stage("a thousand kills", || kill(1000))?;
     }
     println!("== everything passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())

@@ -37,7 +37,9 @@ pub(crate) fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 /// Renames a file that was synced, and syncs the directory, so that the name survives too.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), Error> {
     std::fs::rename(from, to).map_err(io(to))?;
-    sync_directory(to.parent().unwrap_or(Path::new(".")))
+    // The parent of a bare name is empty.
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync_directory(parent.unwrap_or(Path::new(".")))
 }
 
 /// Makes the names in a directory durable.

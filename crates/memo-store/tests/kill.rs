@@ -1,6 +1,6 @@
 //! Kills at random instants: what was acknowledged is there, anything else is whole or absent, a forget is finished.
 //!
-//! `MEMO_KILLS=500 cargo nextest run -p memo-store --test kill` kills more often (`cargo xtask kill` does that).
+//! `cargo xtask kill 1000` kills that often.
 
 mod common;
 
@@ -68,7 +68,7 @@ fn child() {
 
 #[test]
 fn what_is_acknowledged_survives_a_kill() {
-    let kills: u64 = std::env::var("MEMO_KILLS").map_or(60, |n| n.parse().unwrap());
+    let kills: u64 = std::env::var("MEMO_KILLS").map_or(100, |n| n.parse().unwrap());
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
     drop(Store::create(&path, &small()).unwrap());
