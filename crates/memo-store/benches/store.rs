@@ -30,7 +30,7 @@ fn main() {
     let documents: Vec<&[u32]> = text.chunks(DOCUMENT).collect();
 
     let mut store = Store::create(&path, &new).unwrap();
-    let settings = store.model().memory.clone();
+    let settings = store.model().sparse().unwrap().clone();
     let mut memory = Memory::new(settings).unwrap();
     let passages: Vec<Passage<'_>> = documents.iter().map(|d| Passage::whole(d, 1)).collect();
     // The first pass also makes the system hand out pages; it is not timed.
@@ -87,7 +87,9 @@ fn main() {
         opening = opening.min(start.elapsed().as_secs_f64());
         let mut scratch = Scratch::default();
         let context = &text[1000..1064];
-        Backoff::default().distribution(reader.memory(), context, &mut scratch).unwrap();
+        Backoff::default()
+            .distribution(reader.memory().sparse().unwrap(), context, &mut scratch)
+            .unwrap();
         first = first.min(start.elapsed().as_secs_f64());
     }
     println!("open                     {opening:>10.3} s; with the first query {first:.3} s");

@@ -1,6 +1,7 @@
 //! Backup: a consistent copy of a model that is in use.
 
 use crate::checkpoint;
+use crate::engine::Engine;
 use crate::error::{Error, io};
 use crate::files;
 use crate::record::{Copy, CopyKind};
@@ -12,7 +13,9 @@ impl Store {
     pub fn backup(&mut self, to: &Path) -> Result<(), Error> {
         self.copy_to_new(to, |store, directory| {
             store.ledger.copy_to(&directory.join("ledger.redb"), &[], |_| (), |_| ())?;
-            checkpoint::write(directory, &mut store.memory, store.applied)?;
+            if let Engine::Sparse(memory) = &mut store.memory {
+                checkpoint::write(directory, memory, store.applied)?;
+            }
             store.model.write(directory)
         })?;
         self.ledger.add_copy(&Copy {

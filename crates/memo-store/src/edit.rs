@@ -1,13 +1,16 @@
 //! Changing what is remembered: text replaced in documents, and prompts given another continuation.
 
+use crate::engine::write_sparse;
 use crate::error::Error;
 use crate::find::replaced;
 use crate::ledger::Content;
 use crate::memorize::{add_version, current, is_edit};
 use crate::record::{Document, Kind, Place, Role, Transaction};
-use crate::store::{Change, Store, write};
-use memo::readout::{Backoff, ReadOut, Scratch};
+use crate::store::{Change, Store};
+use memo::readout::Scratch;
 use std::collections::BTreeMap;
+
+const WHAT: &str = "an edit";
 
 /// The largest weight that an edit is given.
 const MOST: i32 = 8;
@@ -74,6 +77,7 @@ impl Store {
         target: &str,
         reason: Option<&str>,
     ) -> Result<Edited, Error> {
+        self.memory.need_sparse(WHAT)?;
         let mut tokens = self.tokenizer.encode(prompt)?;
         let before = tokens.len();
         tokens.extend(self.tokenizer.encode(target)?);
@@ -90,9 +94,9 @@ impl Store {
         // Tried in the memory and taken out again: both are exact.
         let mut needed = None;
         for weight in 1..=MOST {
-            write(&mut self.memory, &[(edit(weight), 1)])?;
+            write_sparse(self.memory.need_sparse(WHAT)?, &[(edit(weight), 1)])?;
             let wins = self.wins(&tokens, before);
-            write(&mut self.memory, &[(edit(weight), -1)])?;
+            write_sparse(self.memory.need_sparse(WHAT)?, &[(edit(weight), -1)])?;
             if wins? {
                 needed = Some(weight);
                 break;
@@ -119,9 +123,9 @@ impl Store {
 
     /// Whether each token from `first` on is the most probable one after those before it.
     fn wins(&self, tokens: &[u32], first: usize) -> Result<bool, Error> {
-        let (readout, mut scratch) = (Backoff::default(), Scratch::default());
+        let mut scratch = Scratch::default();
         for p in first..tokens.len() {
-            if readout.best(&self.memory, &tokens[..p], &mut scratch)? != tokens[p] {
+            if self.memory.best(&tokens[..p], &mut scratch)? != tokens[p] {
                 return Ok(false);
             }
         }

@@ -103,9 +103,18 @@ pub enum Error {
     /// Two models that cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(String),
+    /// Something that only the sparse engine can do.
+    #[error("{0} needs the sparse engine; this model has the dense one")]
+    Engine(&'static str),
     /// The engine refused.
     #[error(transparent)]
     Memory(#[from] memo::sparse::Error),
+    /// The dense engine refused its configuration.
+    #[error(transparent)]
+    DenseConfig(#[from] memo::ConfigError),
+    /// The dense engine refused.
+    #[error(transparent)]
+    Dense(#[from] memo::Error),
     /// The tokenizer refused.
     #[error(transparent)]
     Tokenizer(#[from] memo_text::TokenizerError),

@@ -70,13 +70,14 @@ const SOURCES: usize = 5;
 impl Store {
     /// Explains the `count` most probable continuations of a prompt.
     pub fn explain(&self, prompt: &str, count: usize) -> Result<Explanation, Error> {
+        let memory = self.memory.sparse().ok_or(Error::Engine("an explanation"))?;
         let context = self.tokenizer.encode(prompt)?;
         let mut scratch = Scratch::default();
-        let distribution = Backoff::default().distribution(&self.memory, &context, &mut scratch)?;
+        let distribution = Backoff::default().distribution(memory, &context, &mut scratch)?;
         let top = distribution.top(count.max(1));
-        let evidence = self.memory.evidence(&context)?;
-        let slots = &self.model.memory.slots;
-        let heads = self.model.memory.heads;
+        let evidence = memory.evidence(&context)?;
+        let settings = memory.settings();
+        let (slots, heads) = (&settings.slots, settings.heads);
         let mut candidates = Vec::new();
         for (token, probability) in top {
             let heard = evidence.iter().filter_map(|slot| {
@@ -105,7 +106,7 @@ impl Store {
 
     /// Where the longest end of a context is followed by a token, in live documents. The longest matches first.
     pub fn sources(&self, context: &[u32], token: u32) -> Result<Vec<Origin>, Error> {
-        let end = self.model.memory.end;
+        let end = self.tokenizer.eos();
         let mut found: Vec<Origin> = Vec::new();
         let needle: Vec<u8> = context
             .last()

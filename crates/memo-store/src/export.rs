@@ -15,7 +15,7 @@ use crate::memorize::current;
 use crate::model::{FORMAT, Model};
 use crate::record::{Copy, CopyKind, Kind, Role};
 use crate::store::{Store, private};
-use memo::sparse::{Leaves, Memory, PARTS, Ram, Saved, Storage, TableKind};
+use memo::sparse::{Leaves, Memory, PARTS, Ram, Saved, Settings, Storage, TableKind};
 use memo_text::Tokenizer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,7 @@ use std::path::Path;
 
 const MEMORY: &str = "memory.safetensors";
 const MODEL: &str = "model.json";
+const WHAT: &str = "an export";
 
 #[derive(Serialize, Deserialize)]
 struct Exported {
@@ -54,6 +55,7 @@ struct Tensor {
 impl Store {
     /// Writes the memory and, if `texts`, the live documents into a directory where nothing is yet.
     pub fn export(&mut self, to: &Path, texts: bool) -> Result<(), Error> {
+        self.memory.need_sparse(WHAT)?;
         let digest = self.digest()?.to_string();
         let mut documents = Vec::new();
         for document in self.ledger.documents()? {
@@ -77,7 +79,7 @@ impl Store {
         let json = serde_json::to_vec(&exported).map_err(|e| Error::Invalid(e.to_string()))?;
         self.copy_to_new(to, |store, directory| {
             let path = directory.join(MEMORY);
-            let tensors = tensors(&store.memory);
+            let tensors = tensors(store.memory.need_sparse(WHAT)?);
             let views = tensors.iter().map(|t| {
                 let view = TensorView::new(t.dtype, t.shape.clone(), &t.bytes);
                 view.map(|view| (t.name.clone(), view)).map_err(|e| Error::Invalid(e.to_string()))
@@ -112,8 +114,9 @@ impl Store {
         if exported.format != FORMAT {
             return Err(Error::Format { path, found: exported.format, known: FORMAT });
         }
-        exported.model.memory.check().map_err(|e| damaged(e.to_string()))?;
-        let mut memory = read_memory(&from.join(MEMORY), &exported.model)?;
+        let settings = exported.model.need_sparse(WHAT)?;
+        settings.check().map_err(|e| damaged(e.to_string()))?;
+        let mut memory = read_memory(&from.join(MEMORY), settings)?;
         if memory.digest()?.to_string() != exported.digest {
             return Err(damaged("its digest is not that of the exported memory".to_owned()));
         }
@@ -207,7 +210,7 @@ fn tensors(memory: &Memory) -> Vec<Tensor> {
     tensors
 }
 
-fn read_memory(path: &Path, model: &Model) -> Result<Memory, Error> {
+fn read_memory(path: &Path, settings: &Settings) -> Result<Memory, Error> {
     let damaged = |what: String| Error::Damaged {
         path: path.to_owned(),
         what,
@@ -222,7 +225,6 @@ fn read_memory(path: &Path, model: &Model) -> Result<Memory, Error> {
         }
         Ok(tensor.data().to_vec())
     };
-    let settings = &model.memory;
     let mut cells = Ram::new(Memory::storage_len(settings))?;
     let mut rest = cells.bytes_mut();
     for slot in &settings.slots {

@@ -145,15 +145,14 @@ impl Store {
                 });
             }
         }
-        let before = self.memory.positions();
         let documents: Vec<String> = changes.iter().map(|c| c.document.id.clone()).collect();
+        let tokens = changes.iter().map(left).sum();
         let transaction = self.transact(Kind::Forget, reason, changes, |transaction, _| {
             transaction.forgotten.clone_from(&forgotten);
             transaction.scrub = scrub;
             transaction.scrub_texts = text.map(str::to_owned).into_iter().collect();
             Ok(())
         })?;
-        let tokens = (before - self.memory.positions()).max(0) as u64;
         self.finish_forgets()?;
         let copies = self.ledger.copies()?;
         Ok(Receipt {
@@ -235,6 +234,16 @@ impl Store {
         }
         Ok(shared)
     }
+}
+
+/// Tokens that a change takes out of the memory.
+fn left(change: &Change) -> u64 {
+    let live = |place: Option<Place>| {
+        let place = place.filter(|place| place.live)?;
+        let version = change.document.versions.iter().find(|v| v.number == place.version)?;
+        Some(version.tokens)
+    };
+    live(change.before).unwrap_or(0).saturating_sub(live(change.document.place).unwrap_or(0))
 }
 
 /// Whether an op takes away or brings back a version that was scrubbed.

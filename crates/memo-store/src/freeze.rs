@@ -28,6 +28,8 @@ pub struct Frozen {
     pub recall_after: f64,
 }
 
+const WHAT: &str = "freezing";
+
 /// Positions at which recall is tried, at most.
 const TRIED: usize = 2000;
 
@@ -40,13 +42,14 @@ impl Store {
         if !BITS.contains(&bits) {
             return Err(Error::Invalid(format!("{bits} bits a cell: choose 8, 2 or 1")));
         }
+        self.memory.need_sparse(WHAT)?;
         let mut model = self.model.clone();
         model.frozen = Some(bits);
         let positions = self.positions_to_try()?;
         let transaction = self.applied;
         let mut path = None;
         self.copy_to_new(to, |store, directory| {
-            let memory = &mut store.memory;
+            let memory = store.memory.need_sparse(WHAT)?;
             path = Some(checkpoint::write_as(directory, memory, transaction, Some(bits))?);
             model.write(directory)
         })?;
@@ -63,7 +66,7 @@ impl Store {
             bits,
             bytes: std::fs::metadata(&path).map_err(io(&path))?.len(),
             positions: positions.len(),
-            recall_before: recall(&self.memory, &positions)?,
+            recall_before: recall(self.memory.need_sparse(WHAT)?, &positions)?,
             recall_after: recall(&frozen, &positions)?,
         })
     }

@@ -48,6 +48,15 @@ impl Content {
         self.parts.iter().map(|part| part.len() as u64).sum()
     }
 
+    /// A hash without a secret, for digests that other models must be able to have too.
+    pub(crate) fn hash(&self) -> [u8; 32] {
+        let mut hasher = blake3::Hasher::new();
+        for part in &self.parts {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(&encoded(part));
+        }
+        *hasher.finalize().as_bytes()
+    }
+
     fn bytes(&self) -> Vec<u8> {
         self.parts.iter().map(|part| encoded(part)).collect::<Vec<_>>().concat()
     }

@@ -27,6 +27,7 @@
 mod checkpoint;
 mod copies;
 mod edit;
+mod engine;
 mod error;
 mod explain;
 mod export;
@@ -48,6 +49,7 @@ mod store;
 mod verify;
 
 pub use self::edit::Edited;
+pub use self::engine::Engine;
 pub use self::error::Error;
 pub use self::explain::{Candidate, Explanation, Heard, Origin};
 pub use self::find::Found;
@@ -55,7 +57,7 @@ pub use self::forget::Receipt;
 pub use self::freeze::Frozen;
 pub use self::memorize::{Memorized, NewDocument};
 pub use self::merge::{Conflict, Merged};
-pub use self::model::{Model, NewModel};
+pub use self::model::{Model, NewModel, Sizes};
 pub use self::reader::Reader;
 pub use self::record::{
     Copy, CopyKind, Document, Forgotten, Kind, Op, Place, Role, Transaction, Version,

@@ -5,7 +5,6 @@ use crate::files;
 use crate::ledger::Content;
 use crate::record::{Document, Kind, Place, Role, Transaction, Version};
 use crate::store::{Change, Store};
-use memo::sparse::Passage;
 use std::collections::{BTreeMap, HashMap};
 
 /// A document to memorize.
@@ -98,7 +97,7 @@ impl Store {
         contents: Vec<(Option<String>, BTreeMap<String, String>, Content)>,
     ) -> Result<Memorized, Error> {
         for part in contents.iter().flat_map(|(_, _, content)| &content.parts) {
-            self.memory.check(&[Passage::whole(part, 1)])?;
+            self.memory.check(part)?;
         }
         let mut result = Memorized::default();
         let mut next = self.ledger.next_number()?;

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, io};
 use crate::files;
+use memo::dense::DenseConfig;
 use memo::sparse::{Settings, Shape, Size};
 use memo_text::{Tokenizer, TokenizerSpec};
 use serde::{Deserialize, Serialize};
@@ -14,12 +15,12 @@ pub(crate) const FORMAT: u32 = 1;
 const MOST: u64 = 1 << 20;
 
 /// What a model is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Model {
     /// The format of the directory.
     pub format: u32,
-    /// The engine: `sparse`.
+    /// The engine: `sparse` or `dense`.
     pub engine: String,
     /// The tokenizer's name; one that does not come with the program is in `tokenizer.json`.
     pub tokenizer: String,
@@ -27,7 +28,17 @@ pub struct Model {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<u32>,
     /// The sizes of the memory.
-    pub memory: Settings,
+    pub memory: Sizes,
+}
+
+/// The sizes of a memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Sizes {
+    /// Of the sparse engine.
+    Sparse(Settings),
+    /// Of the dense engine.
+    Dense(DenseConfig),
 }
 
 /// What every format of `model.toml` begins with.
@@ -47,6 +58,8 @@ pub struct NewModel {
     pub size: Size,
     /// The seed of its keys and codes.
     pub seed: u64,
+    /// The dense engine instead, with this configuration; its vocabulary is the tokenizer's.
+    pub dense: Option<DenseConfig>,
 }
 
 impl Default for NewModel {
@@ -57,17 +70,25 @@ impl Default for NewModel {
             shape: Shape::default(),
             size: Size::Memory(64 << 20),
             seed: 1,
+            dense: None,
         }
     }
 }
 
 impl NewModel {
     pub(crate) fn model(&self) -> Result<Model, Error> {
-        let vocabulary = self.tokenizer.vocab_size() as u32;
-        let memory =
-            Settings::new(vocabulary, self.tokenizer.eos(), self.seed, &self.shape, self.size)?;
-        let tokenizer = self.tokenizer.name().to_owned();
-        Ok(Model { format: FORMAT, engine: "sparse".to_owned(), tokenizer, frozen: None, memory })
+        let vocabulary = self.tokenizer.vocab_size();
+        let (engine, memory) = if let Some(config) = &self.dense {
+            let config = DenseConfig { vocab: vocabulary, ..config.clone() };
+            config.check()?;
+            ("dense", Sizes::Dense(config))
+        } else {
+            let (n, end) = (vocabulary as u32, self.tokenizer.eos());
+            let settings = Settings::new(n, end, self.seed, &self.shape, self.size)?;
+            ("sparse", Sizes::Sparse(settings))
+        };
+        let (engine, tokenizer) = (engine.to_owned(), self.tokenizer.name().to_owned());
+        Ok(Model { format: FORMAT, engine, tokenizer, frozen: None, memory })
     }
 }
 
@@ -102,11 +123,26 @@ impl Model {
             return Err(Error::Format { path, found: head.format, known: FORMAT });
         }
         let model: Model = toml::from_str(&text).map_err(|e| damaged(e.to_string()))?;
-        model.memory.check().map_err(|e| damaged(e.to_string()))?;
-        if model.engine != "sparse" {
-            return Err(damaged(format!("its engine is {:?}", model.engine)));
-        }
+        let checked = match (model.engine.as_str(), &model.memory) {
+            ("sparse", Sizes::Sparse(settings)) => settings.check().map_err(|e| e.to_string()),
+            ("dense", Sizes::Dense(config)) => config.check().map_err(|e| e.to_string()),
+            (engine, _) => Err(format!("its engine is {engine:?}, and its sizes are of another")),
+        };
+        checked.map_err(damaged)?;
         Ok(model)
+    }
+
+    /// The sizes of a sparse memory.
+    pub fn sparse(&self) -> Option<&Settings> {
+        match &self.memory {
+            Sizes::Sparse(settings) => Some(settings),
+            Sizes::Dense(_) => None,
+        }
+    }
+
+    /// The sizes of a sparse memory, for something that needs one.
+    pub(crate) fn need_sparse(&self, what: &'static str) -> Result<&Settings, Error> {
+        self.sparse().ok_or(Error::Engine(what))
     }
 
     /// The model's tokenizer.
@@ -116,7 +152,10 @@ impl Model {
             "words" | "huggingface" => Tokenizer::from_spec(&TokenizerSpec::File(path.clone()))?,
             name => Tokenizer::from_spec(&name.parse()?)?,
         };
-        let expected = (self.memory.vocabulary as usize, self.memory.end);
+        let expected = match &self.memory {
+            Sizes::Sparse(settings) => (settings.vocabulary as usize, settings.end),
+            Sizes::Dense(config) => (config.vocab, tokenizer.eos()),
+        };
         if (tokenizer.vocab_size(), tokenizer.eos()) != expected {
             let what = format!("its tokenizer has {} tokens", tokenizer.vocab_size());
             return Err(Error::Damaged { path, what, help: "restore it from a backup" });

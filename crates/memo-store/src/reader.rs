@@ -1,11 +1,11 @@
 //! A model open for reading: it never waits for a writer, and never sees half of a transaction.
 
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::lock::Lock;
 use crate::model::Model;
 use crate::store::{complete, latest, replay};
-use memo::sparse::Memory;
 use memo_text::Tokenizer;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use std::path::Path;
 pub struct Reader {
     model: Model,
     tokenizer: Tokenizer,
-    memory: Memory,
+    memory: Engine,
     transaction: u64,
 }
 
@@ -33,7 +33,7 @@ impl Reader {
         let (mut memory, mut transaction) = latest(directory, &model)?;
         if lock.is_some() {
             let ledger = Ledger::open_to_read(&directory.join("ledger.redb"))?;
-            replay(&ledger, &mut memory, &mut transaction)?;
+            replay(&ledger, &model, &mut memory, &mut transaction)?;
         }
         Ok(Reader { model, tokenizer, memory, transaction })
     }
@@ -49,7 +49,7 @@ impl Reader {
     }
 
     /// Its memory.
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &Engine {
         &self.memory
     }
 

@@ -1,14 +1,15 @@
 //! The store: a model directory open for writing.
 
 use crate::checkpoint::{self, Checkpoint};
+use crate::engine::Engine;
 use crate::error::{Error, io};
 use crate::files;
 use crate::ledger::{Changes, Content, Ledger};
 use crate::lock::Lock;
-use crate::model::{Model, NewModel};
-use crate::record::{Document, Kind, Op, Place, Role, Transaction};
-use memo::readout::{Backoff, Choice, Generator};
-use memo::sparse::{Digest, Memory, Passage, Settings, Size};
+use crate::model::{Model, NewModel, Sizes};
+use crate::record::{Document, Kind, Op, Place, Transaction};
+use memo::readout::Scratch;
+use memo::sparse::{Digest, Settings, Size};
 use memo_text::Tokenizer;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,7 @@ pub struct Store {
     pub(crate) model: Model,
     pub(crate) tokenizer: Tokenizer,
     pub(crate) ledger: Ledger,
-    pub(crate) memory: Memory,
+    pub(crate) memory: Engine,
     /// The last transaction that the memory contains.
     pub(crate) applied: u64,
     /// Tokens written since the last checkpoint.
@@ -78,7 +79,7 @@ impl Store {
         let directory = directory.to_owned();
         let mut store =
             Store { directory, model, tokenizer, ledger, memory, applied, pending: 0, _lock: lock };
-        store.pending = replay(&store.ledger, &mut store.memory, &mut store.applied)?;
+        store.pending = replay(&store.ledger, &store.model, &mut store.memory, &mut store.applied)?;
         store.finish_forgets()?;
         store.checkpoint_if(FELT)?;
         Ok(store)
@@ -100,13 +101,30 @@ impl Store {
     }
 
     /// Its memory.
-    pub fn memory(&self) -> &Memory {
+    pub fn memory(&self) -> &Engine {
         &self.memory
     }
 
-    /// The digest of the memory.
+    /// The digest of the memory. That of a dense one, whose floats depend on the order of sums, is taken of what it is
+    /// a function of: its configuration and the contents of its live documents, in any order.
     pub fn digest(&mut self) -> Result<Digest, Error> {
-        Ok(self.memory.digest()?)
+        if let Engine::Sparse(memory) = &mut self.memory {
+            return Ok(memory.digest()?);
+        }
+        let mut contents = Vec::new();
+        for document in self.ledger.documents()? {
+            let Some(place) = document.place.filter(|place| place.live) else { continue };
+            let version = document.versions.iter().find(|v| v.number == place.version);
+            if let Some(version) = version {
+                contents.push(self.ledger.content(document.number, version)?.hash());
+            }
+        }
+        contents.sort_unstable();
+        let sizes = serde_json::to_vec(&self.model.memory);
+        let sizes = sizes.map_err(|e| Error::Invalid(e.to_string()))?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"memo dense 1").update(&sizes).update(contents.as_flattened());
+        Ok(Digest(*hasher.finalize().as_bytes()))
     }
 
     /// All documents that were ever here, by id.
@@ -160,7 +178,9 @@ impl Store {
 
     /// Writes a checkpoint, and removes older ones.
     pub fn checkpoint(&mut self) -> Result<(), Error> {
-        let kept = checkpoint::write(&self.directory, &mut self.memory, self.applied)?;
+        // A dense memory has none: building it is how it is opened.
+        let Engine::Sparse(memory) = &mut self.memory else { return Ok(()) };
+        let kept = checkpoint::write(&self.directory, memory, self.applied)?;
         for (_, path) in checkpoint::list(&self.directory)? {
             if path != kept {
                 std::fs::remove_file(&path).map_err(io(&path))?;
@@ -183,11 +203,12 @@ impl Store {
     /// Makes the memory again from the ledger, with other sizes if they are given.
     pub fn rebuild(&mut self, size: Option<Size>) -> Result<(), Error> {
         if let Some(size) = size {
-            self.model.memory = resized(&self.model.memory, size)?;
+            let settings = self.model.need_sparse("another size")?;
+            self.model.memory = Sizes::Sparse(resized(settings, size)?);
             // From now on the old checkpoints do not fit, and opening would begin from nothing: the same result.
             self.model.write(&self.directory)?;
         }
-        let mut memory = Memory::new(self.model.memory.clone())?;
+        let mut memory = Engine::new(&self.model)?;
         write_live(&self.ledger, &mut memory)?;
         self.memory = memory;
         self.applied = self.ledger.last()?;
@@ -232,7 +253,7 @@ impl Store {
             .into_iter()
             .map(|(number, version, content)| ((number, version), content))
             .collect();
-        let written = apply(&self.ledger, &mut self.memory, &transaction.ops, &known)?;
+        let written = apply(&self.ledger, &self.model, &mut self.memory, &transaction.ops, &known)?;
         self.pending += written;
         self.applied = id;
         if kind != Kind::Forget {
@@ -251,29 +272,29 @@ impl Drop for Store {
 
 /// Continues a prompt by the most probable tokens.
 pub(crate) fn complete(
-    memory: &Memory,
+    memory: &Engine,
     tokenizer: &Tokenizer,
     prompt: &str,
     tokens: usize,
 ) -> Result<String, Error> {
-    let context = tokenizer.encode(prompt)?;
-    let readout = Backoff::default();
-    let generator = Generator::new(memory, &readout, &context, Choice::default());
-    let end = memory.settings().end;
-    let mut made = Vec::new();
-    for token in generator.take(tokens) {
-        let token = token?;
-        if token == end {
+    let mut text = tokenizer.encode(prompt)?;
+    let made = text.len();
+    let mut scratch = Scratch::default();
+    while text.len() < made + tokens {
+        let token = memory.best(&text, &mut scratch)?;
+        if token == tokenizer.eos() {
             break;
         }
-        made.push(token);
+        text.push(token);
     }
-    Ok(tokenizer.decode_lossy(&made))
+    Ok(tokenizer.decode_lossy(&text[made..]))
 }
 
 /// The memory of the newest checkpoint that fits, or an empty one.
-pub(crate) fn latest(directory: &Path, model: &Model) -> Result<(Memory, u64), Error> {
-    let (settings, bits) = (&model.memory, model.frozen);
+pub(crate) fn latest(directory: &Path, model: &Model) -> Result<(Engine, u64), Error> {
+    let (Some(settings), bits) = (model.sparse(), model.frozen) else {
+        return Ok((Engine::new(model)?, 0));
+    };
     for (_, path) in checkpoint::list(directory)? {
         let checkpoint = match Checkpoint::open(&path) {
             // A writer may have removed it since it was listed.
@@ -283,16 +304,18 @@ pub(crate) fn latest(directory: &Path, model: &Model) -> Result<(Memory, u64), E
             opened => opened?,
         };
         if checkpoint.settings() == settings && checkpoint.bits() == bits {
-            return Ok((checkpoint.memory()?, checkpoint.transaction()));
+            let memory = Engine::Sparse(Box::new(checkpoint.memory()?));
+            return Ok((memory, checkpoint.transaction()));
         }
     }
-    Ok((Memory::new(settings.clone())?, 0))
+    Ok((Engine::new(model)?, 0))
 }
 
 /// Brings a memory up to the ledger's last transaction; returns how many tokens that took.
 pub(crate) fn replay(
     ledger: &Ledger,
-    memory: &mut Memory,
+    model: &Model,
+    memory: &mut Engine,
     applied: &mut u64,
 ) -> Result<u64, Error> {
     let transactions = ledger.transactions(*applied)?;
@@ -314,28 +337,43 @@ pub(crate) fn replay(
         }
     }
     net.retain(|op| op.before != op.after);
-    let written = apply(ledger, memory, &net, &HashMap::new())?;
+    let written = apply(ledger, model, memory, &net, &HashMap::new())?;
     *applied = last;
     Ok(written)
 }
 
 /// Writes all live documents; returns their tokens.
-fn write_live(ledger: &Ledger, memory: &mut Memory) -> Result<u64, Error> {
+pub(crate) fn write_live(ledger: &Ledger, memory: &mut Engine) -> Result<u64, Error> {
     let live = ledger.documents()?.into_iter().filter_map(|document| {
         let after = document.place.filter(|place| place.live)?;
         let Document { id, number, .. } = document;
         Some(Op { document: id, number, before: None, after: Some(after) })
     });
-    apply(ledger, memory, &live.collect::<Vec<_>>(), &HashMap::new())
+    add(ledger, memory, &live.collect::<Vec<_>>(), &HashMap::new())
 }
 
 /// Tokens whose contents are held at once.
 const AT_ONCE: u64 = 1 << 22;
 
-/// Makes ops in the memory; returns how many tokens that took.
+/// Makes ops in the memory, whose documents are in their new places already; returns how many tokens that took.
 pub(crate) fn apply(
     ledger: &Ledger,
-    memory: &mut Memory,
+    model: &Model,
+    memory: &mut Engine,
+    ops: &[Op],
+    known: &HashMap<(u64, u32), Content>,
+) -> Result<u64, Error> {
+    if !memory.exact() && ops.iter().any(|op| op.before.is_some_and(|place| place.live)) {
+        // Floats cannot be taken out again without a trace.
+        *memory = Engine::new(model)?;
+        return write_live(ledger, memory);
+    }
+    add(ledger, memory, ops, known)
+}
+
+fn add(
+    ledger: &Ledger,
+    memory: &mut Engine,
     ops: &[Op],
     known: &HashMap<(u64, u32), Content>,
 ) -> Result<u64, Error> {
@@ -357,28 +395,13 @@ pub(crate) fn apply(
             held.push((content, sign));
         }
         if tokens > AT_ONCE {
-            write(memory, &held)?;
+            memory.write(&held)?;
             held.clear();
             written += std::mem::take(&mut tokens);
         }
     }
-    write(memory, &held)?;
+    memory.write(&held)?;
     Ok(written + tokens)
-}
-
-/// Writes contents with their signs.
-pub(crate) fn write(memory: &mut Memory, contents: &[(Content, i32)]) -> Result<(), Error> {
-    let passages = contents.iter().flat_map(|(content, sign)| {
-        content.parts.iter().map(move |part| match content.role {
-            Role::Text => Passage::whole(part, *sign),
-            Role::Edit { prompt, weight } => Passage {
-                document: part,
-                positions: (prompt as usize).min(part.len())..part.len(),
-                weight: weight * sign,
-            },
-        })
-    });
-    Ok(memory.write(&passages.collect::<Vec<_>>())?)
 }
 
 /// The same slots with another number of cells in all.

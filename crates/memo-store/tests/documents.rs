@@ -263,7 +263,7 @@ fn a_model_is_the_same_after_closing_rebuilding_and_growing() {
     store.rebuild(None).unwrap();
     assert_eq!(store.digest().unwrap(), digest);
     store.rebuild(Some(memo::sparse::Size::Parameters(1 << 20))).unwrap();
-    assert!(store.model().memory.parameters() > 1_000_000);
+    assert!(store.model().sparse().unwrap().parameters() > 1_000_000);
     let grown = store.digest().unwrap();
     assert_ne!(grown, digest);
     assert!(store.verify().unwrap().damage.is_empty());

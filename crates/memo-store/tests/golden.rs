@@ -29,6 +29,7 @@ fn make() {
         shape: Shape { heads: 2, layers: 3, older: 1 },
         size: Size::Parameters(1 << 14),
         seed: 5,
+        dense: None,
     };
     let mut store = Store::create(Path::new("model"), &new).unwrap();
     let owl =

@@ -13,6 +13,7 @@ pub fn small() -> NewModel {
         shape: Shape::default(),
         size: Size::Parameters(1 << 18),
         seed: 7,
+        dense: None,
     }
 }
 

@@ -26,7 +26,7 @@ use crate::kernels;
 use rayon::prelude::*;
 
 /// Which codes tokens have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum CodeKind {
     /// Entries drawn from N(0, 1/d); the paper's choice. Takes n·d floats.
     #[default]

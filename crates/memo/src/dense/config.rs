@@ -2,9 +2,10 @@
 
 use crate::codes::{self, CodeKind};
 use crate::error::{ConfigError, check_memory};
+use serde::{Deserialize, Serialize};
 
 /// How a block's codes become one code: the value stored for a sequence, and the input of the next layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Composition {
     /// The paper's linear Prj. Sequences that share tokens at the same places have similar codes, so a match counts
     /// the share of equal tokens.
@@ -16,7 +17,7 @@ pub enum Composition {
 }
 
 /// Where retrieval takes the codes of inner sequences from.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Recall {
     /// From the inner memories: the paper's `X̂⁽ⁱ⁺¹⁾ = I⁽ⁱ⁾·C⁽ⁱ⁾`. Noise grows with every layer, so this fails long
     /// before the last memory is full.
@@ -40,7 +41,7 @@ impl Recall {
 }
 
 /// The paper's Φ = D·F: how inner memories avoid storing a sequence twice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Distiller {
     /// As the paper computes it, by rounding what the memories themselves return. Approximate: it errs once noise
     /// or similar sequences reach ½.
@@ -53,7 +54,7 @@ pub enum Distiller {
 }
 
 /// Which windows are stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stride {
     /// A window ends at every token: every position is predicted in every layer.
     #[default]
@@ -63,7 +64,7 @@ pub enum Stride {
 }
 
 /// What happens at the beginning of a text, where windows reach before its start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Edges {
     /// Only windows wholly inside the text are stored.
     #[default]
@@ -86,7 +87,7 @@ pub enum Edges {
 /// );
 /// # Ok::<(), memo::ConfigError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DenseConfig {
     /// n, the size of the vocabulary.
     pub vocab: usize,
@@ -114,9 +115,16 @@ pub struct DenseConfig {
     /// the `Memory` distiller sums, and what is batched into one matrix product.
     pub update_rows: usize,
     /// Threads to use; 0 takes those of the calling rayon pool. Results do not depend on it beyond float rounding.
+    #[serde(skip)]
     pub threads: usize,
     /// Refuse to allocate more than this many bytes for codes, projections and memories.
+    #[serde(skip, default = "unlimited")]
     pub memory_limit: u64,
+}
+
+/// Threads and limits are those of a machine, not of a model.
+fn unlimited() -> u64 {
+    u64::MAX
 }
 
 impl DenseConfig {

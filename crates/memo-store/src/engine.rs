@@ -1,0 +1,111 @@
+//! The memory of a model, of either engine, as the store sees it.
+//!
+//! What the store needs of a memory is little: write contents, say which token comes next. The sparse engine undoes
+//! what it wrote bit for bit. The dense one is in floats, so whatever leaves it makes the store build it anew from the
+//! documents that stay; it has no checkpoint either, because building it is how it is opened. What is peculiar to
+//! the sparse engine (edits, evidence, freezing, export) is refused for the dense one.
+
+use crate::error::Error;
+use crate::ledger::Content;
+use crate::model::{Model, Sizes};
+use crate::record::Role;
+use memo::dense::DenseMemo;
+use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::sparse::{Memory, Passage};
+
+/// The memory of a model.
+pub enum Engine {
+    /// Integers: exact.
+    Sparse(Box<Memory>),
+    /// The paper's, in floats.
+    Dense(Box<DenseMemo>),
+}
+
+impl Engine {
+    /// An empty memory.
+    pub(crate) fn new(model: &Model) -> Result<Self, Error> {
+        Ok(match &model.memory {
+            Sizes::Sparse(settings) => Engine::Sparse(Box::new(Memory::new(settings.clone())?)),
+            Sizes::Dense(config) => Engine::Dense(Box::new(DenseMemo::new(config.clone())?)),
+        })
+    }
+
+    /// The sparse memory, if that is what it is.
+    pub fn sparse(&self) -> Option<&Memory> {
+        match self {
+            Engine::Sparse(memory) => Some(memory),
+            Engine::Dense(_) => None,
+        }
+    }
+
+    /// The dense memory, if that is what it is.
+    pub fn dense(&self) -> Option<&DenseMemo> {
+        match self {
+            Engine::Sparse(_) => None,
+            Engine::Dense(memory) => Some(memory),
+        }
+    }
+
+    /// The sparse memory, for something that only it can do.
+    pub(crate) fn need_sparse(&mut self, what: &'static str) -> Result<&mut Memory, Error> {
+        match self {
+            Engine::Sparse(memory) => Ok(memory),
+            Engine::Dense(_) => Err(Error::Engine(what)),
+        }
+    }
+
+    /// Refuses tokens that the memory cannot hold.
+    pub(crate) fn check(&self, tokens: &[u32]) -> Result<(), Error> {
+        match self {
+            Engine::Sparse(memory) => Ok(memory.check(&[Passage::whole(tokens, 1)])?),
+            Engine::Dense(memory) => {
+                let vocab = memory.config().vocab as u32;
+                match tokens.iter().find(|&&token| token >= vocab) {
+                    Some(token) => Err(Error::Invalid(format!(
+                        "token {token} is outside the vocabulary of {vocab}"
+                    ))),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Whether what was written can be taken out again exactly.
+    pub(crate) fn exact(&self) -> bool {
+        matches!(self, Engine::Sparse(_))
+    }
+
+    /// Writes contents with their signs. Only an exact memory takes negative ones.
+    pub(crate) fn write(&mut self, contents: &[(Content, i32)]) -> Result<(), Error> {
+        match self {
+            Engine::Sparse(memory) => write_sparse(memory, contents),
+            Engine::Dense(memory) => {
+                let parts = contents.iter().flat_map(|(content, _)| &content.parts);
+                Ok(memory.memorize_all(&parts.map(Vec::as_slice).collect::<Vec<_>>())?)
+            }
+        }
+    }
+
+    /// The most probable next token.
+    pub(crate) fn best(&self, context: &[u32], scratch: &mut Scratch) -> Result<u32, Error> {
+        match self {
+            Engine::Sparse(memory) => Ok(Backoff::default().best(memory, context, scratch)?),
+            Engine::Dense(memory) => Ok(memory.predict(context)?.token),
+        }
+    }
+}
+
+/// Writes contents to a sparse memory.
+pub(crate) fn write_sparse(memory: &mut Memory, contents: &[(Content, i32)]) -> Result<(), Error> {
+    let passages = contents.iter().flat_map(|(content, sign)| {
+        content.parts.iter().map(move |part| match content.role {
+            Role::Text => Passage::whole(part, *sign),
+            Role::Edit { prompt, weight } => Passage {
+                document: part,
+                positions: (prompt as usize).min(part.len())..part.len(),
+                weight: weight * sign,
+            },
+        })
+    });
+    Ok(memory.write(&passages.collect::<Vec<_>>())?)
+}
