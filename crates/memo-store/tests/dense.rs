@@ -25,7 +25,7 @@ fn a_dense_model_keeps_documents_and_forgets_by_rebuilding() {
     assert_eq!(store.complete("The owl reads", 9).unwrap(), " at night");
     assert!(store.verify().unwrap().damage.is_empty());
     drop(store);
-    assert_eq!(Reader::open(&path).unwrap().complete("A cat sleeps", 4).unwrap(), " all");
+    assert_eq!(Reader::open(&path).unwrap().complete("A cat sleeps", 3).unwrap(), " al");
     let mut store = Store::open(&path).unwrap();
     store.retire("b", None).unwrap();
     assert_eq!(store.digest().unwrap(), one);
@@ -34,7 +34,7 @@ fn a_dense_model_keeps_documents_and_forgets_by_rebuilding() {
     assert_eq!((receipt.digest_after, receipt.tokens), (one, 21));
     assert_gone(&path, store.tokenizer(), "A cat sleeps all day.");
     assert!(store.verify().unwrap().damage.is_empty());
-    assert_ne!(store.complete("A cat sleeps", 4).unwrap(), " all");
+    assert_ne!(store.complete("A cat sleeps", 3).unwrap(), " al");
     store.rollback(1, None).unwrap();
     store.backup(&home.path().join("copy")).unwrap();
     let mut copy = Store::open(&home.path().join("copy")).unwrap();
