@@ -38,6 +38,12 @@ enum Task {
         #[arg(default_value_t = 1000)]
         kills: u32,
     },
+    /// Open models whose files say whatever they like, many times.
+    Fuzz {
+        /// How often.
+        #[arg(default_value_t = 20_000)]
+        cases: u32,
+    },
 }
 
 fn main() -> Result<()> {
@@ -52,6 +58,9 @@ fn main() -> Result<()> {
         }
         Task::Protocol => protocol(),
         Task::Kill { kills } => kill(kills),
+        Task::Fuzz { cases } => run(Command::new("cargo")
+            .args(["test", "--package", "memo-store", "--test", "fuzz"])
+            .env("MEMO_FUZZ", cases.to_string())),
     }
 }
 

@@ -6,7 +6,7 @@ mod common;
 
 use common::{digest_of, files_with, live_parts, small};
 use memo::random::{Purpose, Stream};
-use memo_store::{Conflict, NewDocument, Store};
+use memo_store::{Conflict, NewDocument, Reader, Store};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -38,7 +38,7 @@ fn child() {
         say(format!("memorizing {number}"));
         store.memorize(&[NewDocument::text(&text).with_id(&id)], None).unwrap();
         say(format!("memorized {number}"));
-        match mix(number) % 7 {
+        match mix(number) % 8 {
             0 => store.checkpoint().unwrap(),
             1 => {
                 say(format!("forgetting {number}"));
@@ -52,6 +52,11 @@ fn child() {
             }
             3 => drop(store.replace("nobody", "noone", Some(&id), None).unwrap()),
             4 => store.rebuild(None).unwrap(),
+            6 => {
+                let to = Path::new(&path).with_extension(format!("frozen{number}"));
+                store.freeze(&to, 2).unwrap();
+                say(format!("froze {number}"));
+            }
             5 => {
                 let mut other = Store::open(&Path::new(&path).with_extension("other")).unwrap();
                 let text = format!("merged text {number}");
@@ -92,7 +97,13 @@ fn what_is_acknowledged_survives_a_kill() {
             said.extend(lines.by_ref().map_while(Result::ok).find(|line| line == "@ open"));
         }
         std::thread::sleep(Duration::from_micros(instants.below(60_000)));
-        child.kill().unwrap();
+        if kill % 4 == 1 {
+            // What Ctrl-C sends.
+            let pid = child.id().to_string();
+            Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        } else {
+            child.kill().unwrap();
+        }
         child.wait().unwrap();
         said.extend(lines.map_while(Result::ok));
         let numbers = |what: &str| -> Vec<u64> {
@@ -109,6 +120,11 @@ fn what_is_acknowledged_survives_a_kill() {
         }
         for number in numbers("merged") {
             assert!(store.text(&format!("m{number}"), None).is_ok(), "{number} was merged");
+        }
+        for number in numbers("froze") {
+            let frozen = path.with_extension(format!("frozen{number}"));
+            Reader::open(&frozen).unwrap();
+            std::fs::remove_dir_all(frozen).unwrap();
         }
         for number in numbers("forgetting") {
             let done = numbers("forgot").contains(&number);
