@@ -76,8 +76,12 @@ fn main() {
 
     let subtract = timed(|| store.retire("d00007", None).map(drop).unwrap());
     println!("retire a document        {:>10.2} ms for {DOCUMENT} tokens", subtract * 1e3);
-    let forget = timed(|| drop(store.forget_document("d00008", None).unwrap()));
-    println!("forget a document        {forget:>10.2} s, of which subtracting is as above");
+    let receipt = store.forget_document("d00008", None).unwrap();
+    println!(
+        "forget a document        {:>10.2} ms to subtract, {:.2} s to scrub",
+        receipt.subtracting.as_secs_f64() * 1e3,
+        receipt.scrubbing.as_secs_f64()
+    );
     drop(store);
 
     let (mut opening, mut first) = (f64::INFINITY, f64::INFINITY);
@@ -93,6 +97,18 @@ fn main() {
         first = first.min(start.elapsed().as_secs_f64());
     }
     println!("open                     {opening:>10.3} s; with the first query {first:.3} s");
+
+    let mut store = Store::open(&path).unwrap();
+    let more: Vec<NewDocument> = documents[..200]
+        .iter()
+        .enumerate()
+        .map(|(i, d)| NewDocument::tokens(d.to_vec()).with_id(format!("more{i:05}")))
+        .collect();
+    let through = timed(|| drop(store.memorize(&more, None).unwrap()));
+    println!(
+        "more, once opened        {:>10.0} tokens/s, acknowledged",
+        (200 * DOCUMENT) as f64 / through
+    );
 }
 
 fn timed(work: impl FnOnce()) -> f64 {

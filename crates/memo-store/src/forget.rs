@@ -17,6 +17,7 @@ use crate::record::{Copy, Document, Forgotten, Kind, Op, Place, Role, Transactio
 use crate::store::{Change, Store};
 use memo::sparse::Digest;
 use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 /// What a forget did, and what it could not reach.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,10 @@ pub struct Receipt {
     pub shared: Vec<String>,
     /// Copies made earlier, which still contain it.
     pub copies: Vec<Copy>,
+    /// How long it took to record the intent and to subtract.
+    pub subtracting: Duration,
+    /// How long it took to write the checkpoint and to copy the ledger.
+    pub scrubbing: Duration,
 }
 
 /// Two documents share a passage if they have this many tokens in a row in common: half a line or so.
@@ -147,13 +152,16 @@ impl Store {
         }
         let documents: Vec<String> = changes.iter().map(|c| c.document.id.clone()).collect();
         let tokens = changes.iter().map(left).sum();
+        let start = Instant::now();
         let transaction = self.transact(Kind::Forget, reason, changes, |transaction, _| {
             transaction.forgotten.clone_from(&forgotten);
             transaction.scrub = scrub;
             transaction.scrub_texts = text.map(str::to_owned).into_iter().collect();
             Ok(())
         })?;
+        let subtracting = start.elapsed();
         self.finish_forgets()?;
+        let scrubbing = start.elapsed().saturating_sub(subtracting);
         let copies = self.ledger.copies()?;
         Ok(Receipt {
             transaction: transaction.id,
@@ -163,6 +171,8 @@ impl Store {
             forgotten,
             shared,
             copies,
+            subtracting,
+            scrubbing,
         })
     }
 
