@@ -10,6 +10,7 @@ use std::path::Path;
 impl Store {
     /// Writes a copy of the model where nothing is yet. The copy is a model like any other.
     pub fn backup(&mut self, to: &Path) -> Result<(), Error> {
+        self.whole()?;
         if to.exists() {
             return Err(Error::Exists { path: to.to_owned() });
         }

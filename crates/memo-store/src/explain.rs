@@ -69,6 +69,7 @@ const SOURCES: usize = 5;
 impl Store {
     /// Explains the `count` most probable continuations of a prompt.
     pub fn explain(&self, prompt: &str, count: usize) -> Result<Explanation, Error> {
+        self.whole()?;
         let context = self.tokenizer.encode(prompt)?;
         let mut scratch = Scratch::default();
         let distribution = Backoff::default().distribution(&self.memory, &context, &mut scratch)?;

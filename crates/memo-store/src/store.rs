@@ -62,12 +62,28 @@ impl Store {
 
     /// Opens a model for writing. Finishes a forget that was interrupted.
     pub fn open(directory: &Path) -> Result<Self, Error> {
+        Self::open_with(directory, |model| latest(directory, &model.memory))
+    }
+
+    /// Opens a model for writing without reading its checkpoint, which may be damaged: the memory is made again from
+    /// the ledger, and a new checkpoint written.
+    pub fn open_anew(directory: &Path) -> Result<Self, Error> {
+        let mut store =
+            Self::open_with(directory, |model| Ok((Memory::new(model.memory.clone())?, 0)))?;
+        store.checkpoint()?;
+        Ok(store)
+    }
+
+    fn open_with(
+        directory: &Path,
+        memory: impl FnOnce(&Model) -> Result<(Memory, u64), Error>,
+    ) -> Result<Self, Error> {
         let model = Model::read(directory)?;
         let lock = Lock::exclusive(directory)?;
         files::remove_unfinished(directory)?;
         let tokenizer = model.tokenizer(directory)?;
         let ledger = Ledger::open(&directory.join("ledger.redb"))?;
-        let (memory, applied) = latest(directory, &model.memory)?;
+        let (memory, applied) = memory(&model)?;
         let directory = directory.to_owned();
         let mut store =
             Store { directory, model, tokenizer, ledger, memory, applied, pending: 0, _lock: lock };
@@ -99,6 +115,7 @@ impl Store {
 
     /// The digest of the memory.
     pub fn digest(&mut self) -> Result<Digest, Error> {
+        self.whole()?;
         Ok(self.memory.digest()?)
     }
 
@@ -148,11 +165,22 @@ impl Store {
 
     /// Continues a prompt by the most probable tokens, up to the end of a document.
     pub fn complete(&self, prompt: &str, tokens: usize) -> Result<String, Error> {
+        self.whole()?;
         complete(&self.memory, &self.tokenizer, prompt, tokens)
+    }
+
+    /// Refuses if the memory lacks a transaction that was recorded: cells that it touches turned out to be damaged.
+    pub(crate) fn whole(&self) -> Result<(), Error> {
+        if self.ledger.last()? == self.applied {
+            return Ok(());
+        }
+        let what = "the memory lacks a transaction, since its checkpoint is damaged".to_owned();
+        Err(Error::Damaged { path: self.directory.clone(), what, help: checkpoint::HELP })
     }
 
     /// Writes a checkpoint, and removes older ones.
     pub fn checkpoint(&mut self) -> Result<(), Error> {
+        self.whole()?;
         let kept = checkpoint::write(&self.directory, &mut self.memory, self.applied)?;
         for (_, path) in checkpoint::list(&self.directory)? {
             if path != kept {
@@ -189,7 +217,8 @@ impl Store {
         changes: Vec<Change>,
         complete: impl FnOnce(&mut Transaction, &mut Changes) -> Result<(), Error>,
     ) -> Result<Transaction, Error> {
-        let id = self.ledger.last()? + 1;
+        self.whole()?;
+        let id = self.applied + 1;
         let mut recorded = Changes::default();
         let mut ops = Vec::new();
         for Change { document, before, content } in changes {
@@ -274,6 +303,10 @@ pub(crate) fn replay(
     memory: &mut Memory,
     applied: &mut u64,
 ) -> Result<u64, Error> {
+    if ledger.last()? < *applied {
+        let what = "it is older than the checkpoint".to_owned();
+        return Err(ledger.damaged(what));
+    }
     let transactions = ledger.transactions(*applied)?;
     let Some(last) = transactions.last().map(|transaction| transaction.id) else { return Ok(0) };
     if *applied == 0 {

@@ -179,6 +179,12 @@ impl Memory {
         self.cells.bytes()
     }
 
+    /// Has guarded storage check all cells that were not read yet.
+    pub fn verify_cells(&self) -> Result<(), Error> {
+        let runs = self.cells.bytes().len() / super::RUN;
+        (0..runs).into_par_iter().try_for_each(|run| self.cells.verify_run(run))
+    }
+
     /// Rows that do not fit in bytes, in order: slot, row, values.
     pub fn wide_rows(&self) -> impl Iterator<Item = (usize, u64, Vec<i32>)> + '_ {
         self.cells.wide_rows()
