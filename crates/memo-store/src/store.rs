@@ -174,8 +174,12 @@ impl Store {
         if self.ledger.last()? == self.applied {
             return Ok(());
         }
-        let what = "the memory lacks a transaction, since its checkpoint is damaged".to_owned();
-        Err(Error::Damaged { path: self.directory.clone(), what, help: checkpoint::HELP })
+        Err(self.lacking("its checkpoint is damaged"))
+    }
+
+    fn lacking(&self, why: impl std::fmt::Display) -> Error {
+        let what = format!("a transaction was recorded, but the memory lacks it ({why})");
+        Error::Damaged { path: self.directory.clone(), what, help: checkpoint::HELP }
     }
 
     /// Writes a checkpoint, and removes older ones.
@@ -248,7 +252,8 @@ impl Store {
             .into_iter()
             .map(|(number, version, content)| ((number, version), content))
             .collect();
-        let written = apply(&self.ledger, &mut self.memory, &transaction.ops, &known)?;
+        let written = apply(&self.ledger, &mut self.memory, &transaction.ops, &known)
+            .map_err(|error| self.lacking(error))?;
         self.pending += written;
         self.applied = id;
         if kind != Kind::Forget {

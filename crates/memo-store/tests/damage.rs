@@ -16,7 +16,7 @@ const PROMPT: &str = "the owl reads";
 
 /// A model on disk, with a checkpoint and transactions after it, and what it says.
 struct Sound {
-    _home: TempDir,
+    home: TempDir,
     files: Vec<(String, Vec<u8>)>,
     digest: Digest,
     says: String,
@@ -52,7 +52,7 @@ impl Sound {
         let mut files: Vec<_> = files.collect();
         files.sort();
         assert_eq!(files.len(), 5, "a test for a new file is missing");
-        Sound { files, digest, says, _home: home }
+        Sound { files, digest, says, home: home }
     }
 
     /// The name and bytes of the checkpoint.
@@ -109,7 +109,7 @@ impl Sound {
 #[test]
 fn cut_off_and_missing_files_are_named() {
     let sound = Sound::new();
-    let at = sound._home.path().join("damaged.memo");
+    let at = sound.home.path().join("damaged.memo");
     sound.with(&at, "", None);
     assert!(!sound.examine(&at, "nothing changed"));
     for (name, bytes) in &sound.files {
@@ -136,7 +136,7 @@ fn random(state: &mut u64, below: usize) -> usize {
 #[test]
 fn changed_bytes_are_named_or_harmless() {
     let sound = Sound::new();
-    let at = sound._home.path().join("damaged.memo");
+    let at = sound.home.path().join("damaged.memo");
     let mut state = 1;
     for round in 0..100 {
         for (name, bytes) in sound.files.iter().filter(|(name, _)| name != "lock") {
@@ -208,7 +208,7 @@ fn with_section(bytes: &[u8], section: usize, change: impl FnOnce(&mut [u8])) ->
 #[test]
 fn checkpoints_that_lie_are_refused() {
     let sound = Sound::new();
-    let at = sound._home.path().join("damaged.memo");
+    let at = sound.home.path().join("damaged.memo");
     let (name, bytes) = sound.checkpoint();
     let open = |changed: &[u8]| {
         sound.with(&at, name, Some(changed));
@@ -308,7 +308,7 @@ fn checkpoints_that_lie_are_refused() {
 #[test]
 fn damaged_cells_are_refused_when_touched_and_never_blessed() {
     let sound = Sound::new();
-    let at = sound._home.path().join("damaged.memo");
+    let at = sound.home.path().join("damaged.memo");
     let (name, bytes) = sound.checkpoint();
     // A cell that was written before the checkpoint, in a run that opening does not touch.
     let cells = head(bytes).1["cells"].as_u64().unwrap() as usize;
@@ -339,7 +339,7 @@ fn damaged_cells_are_refused_when_touched_and_never_blessed() {
 #[test]
 fn a_damaged_checkpoint_is_made_again_from_the_ledger() {
     let sound = Sound::new();
-    let at = sound._home.path().join("damaged.memo");
+    let at = sound.home.path().join("damaged.memo");
     sound.with(&at, sound.checkpoint().0, Some(b"nonsense"));
     let Err(Error::Damaged { path, help, .. }) = Store::open(&at) else { panic!("opened") };
     assert_eq!(path, at.join(sound.checkpoint().0));
@@ -353,7 +353,7 @@ fn a_damaged_checkpoint_is_made_again_from_the_ledger() {
 #[test]
 fn a_ledger_older_than_the_checkpoint_is_refused() {
     let sound = Sound::new();
-    let at = sound._home.path().join("damaged.memo");
+    let at = sound.home.path().join("damaged.memo");
     sound.with(&at, "", None);
     let old: PathBuf = at.join("ledger.redb");
     let mut store = Store::open(&at).unwrap();
