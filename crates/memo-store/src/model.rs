@@ -133,9 +133,10 @@ impl Model {
     /// The model's tokenizer.
     pub(crate) fn tokenizer(&self, directory: &Path) -> Result<Tokenizer, Error> {
         let path = directory.join("tokenizer.json");
-        let spec = match self.has_file() {
-            true => TokenizerSpec::File(path.clone()),
-            false => self.tokenizer.parse()?,
+        let spec = if self.has_file() {
+            TokenizerSpec::File(path.clone())
+        } else {
+            self.tokenizer.parse()?
         };
         let tokenizer = Tokenizer::from_spec(&spec)?;
         let expected = (self.memory.vocabulary as usize, self.memory.end);

@@ -52,7 +52,7 @@ impl Sound {
         let mut files: Vec<_> = files.collect();
         files.sort();
         assert_eq!(files.len(), 5, "a test for a new file is missing");
-        Sound { files, digest, says, home: home }
+        Sound { home, files, digest, says }
     }
 
     /// The name and bytes of the checkpoint.

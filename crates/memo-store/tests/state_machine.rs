@@ -13,7 +13,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 #[derive(Clone, Debug)]
@@ -308,7 +308,7 @@ impl Book {
                     Conflict::Ours => continue,
                     Conflict::Theirs => {}
                     Conflict::Rename => {
-                        let free = (2..).map(|n| format!("{id}~{n}")).find(|free| {
+                        let free = (2..99).map(|n| format!("{id}~{n}")).find(|free| {
                             let taken = [&self.entries, &other.entries];
                             !renamed.contains(free) && !taken.iter().any(|t| t.contains_key(free))
                         });
@@ -350,7 +350,7 @@ impl World {
         self.store.take().unwrap().directory().to_owned()
     }
 
-    fn open(&mut self, path: &PathBuf) {
+    fn open(&mut self, path: &Path) {
         self.store = Some(Store::open(path).unwrap());
     }
 
