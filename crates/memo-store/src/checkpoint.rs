@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"MEMOCELL";
 const FORMAT: u32 = 1;
-const HELP: &str = "`memo rebuild` makes it again from the ledger";
+pub(crate) const HELP: &str = "`memo rebuild` makes it again from the ledger";
 
 /// Cells begin at a multiple of this: the largest page size in use.
 const ALIGN: u64 = 64 << 10;
@@ -101,6 +101,8 @@ pub(crate) fn write_as(
     let path = directory.join(name(transaction));
     let leaves = memory.leaves()?;
     let memory = &*memory;
+    // New checksums must not bless damage that the old ones would have told.
+    memory.verify_cells()?;
     let frozen = bits.map(|bits| packed::pack(memory, bits));
     let cells = frozen.as_ref().map_or(memory.cells(), |(_, packed)| packed);
     let checks: Vec<u8> =
@@ -240,22 +242,27 @@ impl Checkpoint {
         }
         let cells = packed::packed_len(&head.settings, head.bits.unwrap_or(8)) as u64;
         let ends = head.cells.checked_add(cells);
-        if !head.cells.is_multiple_of(ALIGN) || ends != Some(size) {
+        if ends != Some(size) {
             return Err(damaged("its length is wrong"));
         }
         if head.sections.len() != SCALES + usize::from(head.bits.is_some()) {
             return Err(damaged("it lacks a section"));
         }
         let mut sections = Vec::new();
+        let mut start = ALIGN;
         for section in &head.sections {
             let end = section.start.checked_add(section.len);
-            if end.is_none_or(|end| end > head.cells) {
-                return Err(damaged("a section lies outside of it"));
-            }
+            let Some(end) = end.filter(|&end| section.start == start && end <= head.cells) else {
+                return Err(damaged("a section is not in its place"));
+            };
+            start = end;
             let mut bytes = vec![0; section.len as usize];
             file.seek(SeekFrom::Start(section.start)).map_err(io(path))?;
             file.read_exact(&mut bytes).map_err(io(path))?;
             sections.push(bytes);
+        }
+        if head.cells != start.next_multiple_of(ALIGN) {
+            return Err(damaged("its cells are not in their place"));
         }
         let right = sections.par_iter().zip(&head.sections);
         if !right.all(|(bytes, section)| crc32fast::hash(bytes) == section.crc) {

@@ -11,6 +11,7 @@ use std::path::Path;
 impl Store {
     /// Writes a copy of the model where nothing is yet. The copy is a model like any other.
     pub fn backup(&mut self, to: &Path) -> Result<(), Error> {
+        self.whole()?;
         self.copy_to_new(to, |store, directory| {
             store.ledger.copy_to(&directory.join("ledger.redb"), &[], |_| (), |_| ())?;
             if let Engine::Sparse(memory) = &mut store.memory {

@@ -106,17 +106,15 @@ impl Store {
         let content = edit(weight);
         let digest = self.ledger.digest(&content);
         let (number, transaction) = (self.ledger.next_number()?, self.ledger.last()? + 1);
-        let id = format!("edit-{transaction}");
-        let mut document = self.ledger.document(&id)?.unwrap_or(Document {
-            id: id.clone(),
-            number,
-            labels: BTreeMap::new(),
-            versions: Vec::new(),
-            place: None,
-        });
-        let before = document.place;
+        let mut id = format!("edit-{transaction}");
+        // A document of this name may have come from a user or from another model.
+        if self.ledger.document(&id)?.is_some() {
+            id = self.free_id(&id, |_| Ok(false))?;
+        }
+        let (labels, versions) = (BTreeMap::new(), Vec::new());
+        let mut document = Document { id: id.clone(), number, labels, versions, place: None };
         add_version(&mut document, &content, digest, transaction);
-        let change = Change { document, before, content: Some(content) };
+        let change = Change { document, before: None, content: Some(content) };
         let done = self.transact(Kind::Edit, reason, vec![change], |_, _| Ok(()))?;
         Ok(Edited { transaction: Some(done.id), document: Some(id), weight })
     }

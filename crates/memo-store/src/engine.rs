@@ -78,7 +78,14 @@ impl Engine {
     /// Writes contents with their signs. Only an exact memory takes negative ones.
     pub(crate) fn write(&mut self, contents: &[(Content, i32)]) -> Result<(), Error> {
         match self {
-            Engine::Sparse(memory) => write_sparse(memory, contents),
+            Engine::Sparse(memory) => {
+                // Few tokens touch few pages of a mapped checkpoint; many touch all of them, one slow fault at a time.
+                let tokens: u64 = contents.iter().map(|(content, _)| content.tokens()).sum();
+                if tokens > (memory.settings().parameters() >> 16).max(4096) {
+                    memory.own_cells()?;
+                }
+                write_sparse(memory, contents)
+            }
             Engine::Dense(memory) => {
                 let parts = contents.iter().flat_map(|(content, _)| &content.parts);
                 Ok(memory.memorize_all(&parts.map(Vec::as_slice).collect::<Vec<_>>())?)

@@ -70,6 +70,7 @@ const SOURCES: usize = 5;
 impl Store {
     /// Explains the `count` most probable continuations of a prompt.
     pub fn explain(&self, prompt: &str, count: usize) -> Result<Explanation, Error> {
+        self.whole()?;
         let memory = self.memory.sparse().ok_or(Error::Engine("an explanation"))?;
         let context = self.tokenizer.encode(prompt)?;
         let mut scratch = Scratch::default();

@@ -9,6 +9,7 @@ use redb::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
 const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
@@ -97,45 +98,64 @@ impl Ledger {
     }
 
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        Self::with(path, Base::Writing(guarded(path, || Database::open(path))?))
+        Self::with(
+            path,
+            Base::Writing(guarded(path, || Database::open(path).map_err(failed(path)))?),
+        )
     }
 
     /// Opens it for reading; a writer must not be there.
     pub(crate) fn open_to_read(path: &Path) -> Result<Self, Error> {
-        Self::with(path, Base::Reading(guarded(path, || ReadOnlyDatabase::open(path))?))
+        Self::with(
+            path,
+            Base::Reading(guarded(path, || ReadOnlyDatabase::open(path).map_err(failed(path)))?),
+        )
     }
 
     fn with(path: &Path, database: Base) -> Result<Self, Error> {
         let mut ledger = Ledger { path: path.to_owned(), database, key: [0; 32] };
-        let key: Option<Vec<u8>> = {
-            let read = ledger.read()?;
+        let key: Option<Vec<u8>> = ledger.reading(|read| {
             let meta = read.open_table(META).map_err(failed(path))?;
             let key = meta.get("key").map_err(failed(path))?;
-            key.map(|key| key.value().to_vec())
-        };
+            Ok(key.map(|key| key.value().to_vec()))
+        })?;
         ledger.key = key
             .and_then(|key| key.try_into().ok())
             .ok_or_else(|| ledger.damaged("it has no key".to_owned()))?;
         Ok(ledger)
     }
 
-    fn read(&self) -> Result<ReadTransaction, Error> {
-        match &self.database {
-            Base::Writing(database) => database.begin_read(),
-            Base::Reading(database) => database.begin_read(),
-            Base::Closed => return Err(self.damaged("it is closed".to_owned())),
-        }
-        .map_err(failed(&self.path))
+    /// Reads from one state of the database.
+    fn reading<T>(
+        &self,
+        read: impl FnOnce(&ReadTransaction) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        guarded(&self.path, || {
+            let transaction = match &self.database {
+                Base::Writing(database) => database.begin_read(),
+                Base::Reading(database) => database.begin_read(),
+                Base::Closed => return Err(self.damaged("it is closed".to_owned())),
+            };
+            read(&transaction.map_err(failed(&self.path))?)
+        })
     }
 
-    fn write(&self) -> Result<WriteTransaction, Error> {
-        match &self.database {
-            Base::Writing(database) => database.begin_write().map_err(failed(&self.path)),
-            _ => Err(Error::Invalid("this model is open for reading only".to_owned())),
-        }
+    /// Writes to the database, all or nothing, durably.
+    fn writing(
+        &self,
+        write: impl FnOnce(&WriteTransaction) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Base::Writing(database) = &self.database else {
+            return Err(Error::Invalid("this model is open for reading only".to_owned()));
+        };
+        guarded(&self.path, || {
+            let transaction = database.begin_write().map_err(failed(&self.path))?;
+            write(&transaction)?;
+            transaction.commit().map_err(failed(&self.path))
+        })
     }
 
-    fn damaged(&self, what: String) -> Error {
+    pub(crate) fn damaged(&self, what: String) -> Error {
         Error::Damaged { path: self.path.clone(), what, help: "restore it from a backup" }
     }
 
@@ -156,127 +176,136 @@ impl Ledger {
     }
 
     pub(crate) fn document(&self, id: &str) -> Result<Option<Document>, Error> {
-        let read = self.read()?;
-        let table = read.open_table(DOCUMENTS).map_err(failed(&self.path))?;
-        let found = table.get(id).map_err(failed(&self.path))?;
-        found.map(|bytes| self.decode("a document", bytes.value())).transpose()
+        self.reading(|read| {
+            let table = read.open_table(DOCUMENTS).map_err(failed(&self.path))?;
+            let found = table.get(id).map_err(failed(&self.path))?;
+            found.map(|bytes| self.decode("a document", bytes.value())).transpose()
+        })
     }
 
     /// All documents, by id.
     pub(crate) fn documents(&self) -> Result<Vec<Document>, Error> {
-        let read = self.read()?;
-        let table = read.open_table(DOCUMENTS).map_err(failed(&self.path))?;
-        let mut documents = Vec::new();
-        for entry in table.iter().map_err(failed(&self.path))? {
-            let (_, bytes) = entry.map_err(failed(&self.path))?;
-            documents.push(self.decode("a document", bytes.value())?);
-        }
-        Ok(documents)
+        self.reading(|read| {
+            let table = read.open_table(DOCUMENTS).map_err(failed(&self.path))?;
+            let mut documents = Vec::new();
+            for entry in table.iter().map_err(failed(&self.path))? {
+                let (_, bytes) = entry.map_err(failed(&self.path))?;
+                documents.push(self.decode("a document", bytes.value())?);
+            }
+            Ok(documents)
+        })
     }
 
     /// The content of a version whose tokens are there.
     pub(crate) fn content(&self, number: u64, version: &Version) -> Result<Content, Error> {
-        let read = self.read()?;
-        let table = read.open_table(TOKENS).map_err(failed(&self.path))?;
-        let bytes = table.get((number, version.number)).map_err(failed(&self.path))?;
-        let bytes =
-            bytes.ok_or_else(|| self.damaged("the tokens of a version are missing".to_owned()))?;
-        let (tokens, rest) = bytes.value().as_chunks::<4>();
-        let mut tokens = tokens.iter().map(|&token| u32::from_le_bytes(token));
-        let parts: Vec<Vec<u32>> =
-            version.parts.iter().map(|&len| tokens.by_ref().take(len as usize).collect()).collect();
-        let content = Content { parts, role: version.role };
-        if !rest.is_empty() || tokens.next().is_some() || content.tokens() != version.tokens {
-            return Err(self.damaged("a version has the wrong number of tokens".to_owned()));
-        }
-        Ok(content)
+        self.reading(|read| {
+            let table = read.open_table(TOKENS).map_err(failed(&self.path))?;
+            let bytes = table.get((number, version.number)).map_err(failed(&self.path))?;
+            let bytes = bytes
+                .ok_or_else(|| self.damaged("the tokens of a version are missing".to_owned()))?;
+            let (tokens, rest) = bytes.value().as_chunks::<4>();
+            let mut tokens = tokens.iter().map(|&token| u32::from_le_bytes(token));
+            let parts: Vec<Vec<u32>> = version
+                .parts
+                .iter()
+                .map(|&len| tokens.by_ref().take(len as usize).collect())
+                .collect();
+            let content = Content { parts, role: version.role };
+            if !rest.is_empty() || tokens.next().is_some() || content.tokens() != version.tokens {
+                return Err(self.damaged("a version has the wrong number of tokens".to_owned()));
+            }
+            Ok(content)
+        })
     }
 
     pub(crate) fn transaction(&self, id: u64) -> Result<Transaction, Error> {
-        let read = self.read()?;
-        let table = read.open_table(TRANSACTIONS).map_err(failed(&self.path))?;
-        let found = table.get(id).map_err(failed(&self.path))?.ok_or(Error::NoTransaction(id))?;
-        self.decode("a transaction", found.value())
+        self.reading(|read| {
+            let table = read.open_table(TRANSACTIONS).map_err(failed(&self.path))?;
+            let found =
+                table.get(id).map_err(failed(&self.path))?.ok_or(Error::NoTransaction(id))?;
+            self.decode("a transaction", found.value())
+        })
     }
 
     /// Transactions after number `after`, in order.
     pub(crate) fn transactions(&self, after: u64) -> Result<Vec<Transaction>, Error> {
-        let read = self.read()?;
-        let table = read.open_table(TRANSACTIONS).map_err(failed(&self.path))?;
-        let mut transactions = Vec::new();
-        for entry in table.range(after.saturating_add(1)..).map_err(failed(&self.path))? {
-            let (_, bytes) = entry.map_err(failed(&self.path))?;
-            transactions.push(self.decode("a transaction", bytes.value())?);
-        }
-        Ok(transactions)
+        self.reading(|read| {
+            let table = read.open_table(TRANSACTIONS).map_err(failed(&self.path))?;
+            let mut transactions = Vec::new();
+            for entry in table.range(after.saturating_add(1)..).map_err(failed(&self.path))? {
+                let (_, bytes) = entry.map_err(failed(&self.path))?;
+                transactions.push(self.decode("a transaction", bytes.value())?);
+            }
+            Ok(transactions)
+        })
     }
 
     /// The number of the last transaction; 0 if there is none.
     pub(crate) fn last(&self) -> Result<u64, Error> {
-        let read = self.read()?;
-        let table = read.open_table(TRANSACTIONS).map_err(failed(&self.path))?;
-        let last = table.last().map_err(failed(&self.path))?;
-        Ok(last.map_or(0, |(id, _)| id.value()))
+        self.reading(|read| {
+            let table = read.open_table(TRANSACTIONS).map_err(failed(&self.path))?;
+            let last = table.last().map_err(failed(&self.path))?;
+            Ok(last.map_or(0, |(id, _)| id.value()))
+        })
     }
 
     /// The number that the next new document gets.
     pub(crate) fn next_number(&self) -> Result<u64, Error> {
-        let read = self.read()?;
-        let meta = read.open_table(META).map_err(failed(&self.path))?;
-        let next = meta.get("next").map_err(failed(&self.path))?;
-        Ok(next.and_then(|n| n.value().try_into().ok()).map_or(1, u64::from_le_bytes))
+        self.reading(|read| {
+            let meta = read.open_table(META).map_err(failed(&self.path))?;
+            let next = meta.get("next").map_err(failed(&self.path))?;
+            Ok(next.and_then(|n| n.value().try_into().ok()).map_or(1, u64::from_le_bytes))
+        })
     }
 
     /// Adds a transaction and what it changes, all or nothing, durably.
     pub(crate) fn commit(&self, transaction: &Transaction, changes: &Changes) -> Result<(), Error> {
-        let failed = |e: redb::Error| failed::<redb::Error>(&self.path)(e);
-        let change = self.write()?;
-        {
-            let mut table = change.open_table(DOCUMENTS).map_err(|e| failed(e.into()))?;
-            let mut next = self.next_number()?;
+        let mut next = self.next_number()?;
+        self.writing(|change| {
+            let mut table = change.open_table(DOCUMENTS).map_err(failed(&self.path))?;
             for document in &changes.documents {
                 next = next.max(document.number + 1);
                 let bytes = encode(document)?;
-                table.insert(document.id.as_str(), &bytes[..]).map_err(|e| failed(e.into()))?;
+                table.insert(document.id.as_str(), &bytes[..]).map_err(failed(&self.path))?;
             }
-            let mut meta = change.open_table(META).map_err(|e| failed(e.into()))?;
-            meta.insert("next", &next.to_le_bytes()[..]).map_err(|e| failed(e.into()))?;
-            let mut table = change.open_table(TOKENS).map_err(|e| failed(e.into()))?;
+            let mut meta = change.open_table(META).map_err(failed(&self.path))?;
+            meta.insert("next", &next.to_le_bytes()[..]).map_err(failed(&self.path))?;
+            let mut table = change.open_table(TOKENS).map_err(failed(&self.path))?;
             for (number, version, content) in &changes.contents {
                 table
                     .insert((*number, *version), &content.bytes()[..])
-                    .map_err(|e| failed(e.into()))?;
+                    .map_err(failed(&self.path))?;
             }
-            let mut table = change.open_table(TRANSACTIONS).map_err(|e| failed(e.into()))?;
+            let mut table = change.open_table(TRANSACTIONS).map_err(failed(&self.path))?;
             for transaction in changes.transactions.iter().chain([transaction]) {
                 table
                     .insert(transaction.id, &encode(transaction)?[..])
-                    .map_err(|e| failed(e.into()))?;
+                    .map_err(failed(&self.path))?;
             }
-        }
-        change.commit().map_err(|e| failed(e.into()))
+            Ok(())
+        })
     }
 
     /// Notes a copy that was made.
     pub(crate) fn add_copy(&self, copy: &Copy) -> Result<(), Error> {
-        let change = self.write()?;
-        {
+        self.writing(|change| {
             let mut table = change.open_table(COPIES).map_err(failed(&self.path))?;
             let next = table.last().map_err(failed(&self.path))?.map_or(1, |(n, _)| n.value() + 1);
             table.insert(next, &encode(copy)?[..]).map_err(failed(&self.path))?;
-        }
-        change.commit().map_err(failed(&self.path))
+            Ok(())
+        })
     }
 
     pub(crate) fn copies(&self) -> Result<Vec<Copy>, Error> {
-        let read = self.read()?;
-        let table = read.open_table(COPIES).map_err(failed(&self.path))?;
-        let mut copies = Vec::new();
-        for entry in table.iter().map_err(failed(&self.path))? {
-            let (_, bytes) = entry.map_err(failed(&self.path))?;
-            copies.push(self.decode("a copy", bytes.value())?);
-        }
-        Ok(copies)
+        self.reading(|read| {
+            let table = read.open_table(COPIES).map_err(failed(&self.path))?;
+            let mut copies = Vec::new();
+            for entry in table.iter().map_err(failed(&self.path))? {
+                let (_, bytes) = entry.map_err(failed(&self.path))?;
+                copies.push(self.decode("a copy", bytes.value())?);
+            }
+            Ok(copies)
+        })
     }
 
     /// Writes all that is alive into a new file: without the tokens of scrubbed versions, and with transactions and
@@ -289,65 +318,81 @@ impl Ledger {
         tidy_document: impl Fn(&mut Document),
     ) -> Result<(), Error> {
         let _ = std::fs::remove_file(path);
-        let read = self.read()?;
-        let database = Database::create(path).map_err(failed(path))?;
-        let change = database.begin_write().map_err(failed(path))?;
-        {
-            let from = read.open_table(META).map_err(failed(&self.path))?;
-            let mut to = change.open_table(META).map_err(failed(path))?;
-            for entry in from.iter().map_err(failed(&self.path))? {
-                let (key, value) = entry.map_err(failed(&self.path))?;
-                to.insert(key.value(), value.value()).map_err(failed(path))?;
-            }
-            let from = read.open_table(DOCUMENTS).map_err(failed(&self.path))?;
-            let mut to = change.open_table(DOCUMENTS).map_err(failed(path))?;
-            for entry in from.iter().map_err(failed(&self.path))? {
-                let (key, value) = entry.map_err(failed(&self.path))?;
-                let mut document: Document = self.decode("a document", value.value())?;
-                tidy_document(&mut document);
-                to.insert(key.value(), &encode(&document)?[..]).map_err(failed(path))?;
-            }
-            let from = read.open_table(TOKENS).map_err(failed(&self.path))?;
-            let mut to = change.open_table(TOKENS).map_err(failed(path))?;
-            for entry in from.iter().map_err(failed(&self.path))? {
-                let (key, value) = entry.map_err(failed(&self.path))?;
-                if !scrub.contains(&key.value()) {
+        self.reading(|read| {
+            let database = Database::create(path).map_err(failed(path))?;
+            let change = database.begin_write().map_err(failed(path))?;
+            {
+                let from = read.open_table(META).map_err(failed(&self.path))?;
+                let mut to = change.open_table(META).map_err(failed(path))?;
+                for entry in from.iter().map_err(failed(&self.path))? {
+                    let (key, value) = entry.map_err(failed(&self.path))?;
+                    to.insert(key.value(), value.value()).map_err(failed(path))?;
+                }
+                let from = read.open_table(DOCUMENTS).map_err(failed(&self.path))?;
+                let mut to = change.open_table(DOCUMENTS).map_err(failed(path))?;
+                for entry in from.iter().map_err(failed(&self.path))? {
+                    let (key, value) = entry.map_err(failed(&self.path))?;
+                    let mut document: Document = self.decode("a document", value.value())?;
+                    tidy_document(&mut document);
+                    to.insert(key.value(), &encode(&document)?[..]).map_err(failed(path))?;
+                }
+                let from = read.open_table(TOKENS).map_err(failed(&self.path))?;
+                let mut to = change.open_table(TOKENS).map_err(failed(path))?;
+                for entry in from.iter().map_err(failed(&self.path))? {
+                    let (key, value) = entry.map_err(failed(&self.path))?;
+                    if !scrub.contains(&key.value()) {
+                        to.insert(key.value(), value.value()).map_err(failed(path))?;
+                    }
+                }
+                let from = read.open_table(TRANSACTIONS).map_err(failed(&self.path))?;
+                let mut to = change.open_table(TRANSACTIONS).map_err(failed(path))?;
+                for entry in from.iter().map_err(failed(&self.path))? {
+                    let (key, value) = entry.map_err(failed(&self.path))?;
+                    let mut transaction: Transaction =
+                        self.decode("a transaction", value.value())?;
+                    tidy(&mut transaction);
+                    to.insert(key.value(), &encode(&transaction)?[..]).map_err(failed(path))?;
+                }
+                let from = read.open_table(COPIES).map_err(failed(&self.path))?;
+                let mut to = change.open_table(COPIES).map_err(failed(path))?;
+                for entry in from.iter().map_err(failed(&self.path))? {
+                    let (key, value) = entry.map_err(failed(&self.path))?;
                     to.insert(key.value(), value.value()).map_err(failed(path))?;
                 }
             }
-            let from = read.open_table(TRANSACTIONS).map_err(failed(&self.path))?;
-            let mut to = change.open_table(TRANSACTIONS).map_err(failed(path))?;
-            for entry in from.iter().map_err(failed(&self.path))? {
-                let (key, value) = entry.map_err(failed(&self.path))?;
-                let mut transaction: Transaction = self.decode("a transaction", value.value())?;
-                tidy(&mut transaction);
-                to.insert(key.value(), &encode(&transaction)?[..]).map_err(failed(path))?;
-            }
-            let from = read.open_table(COPIES).map_err(failed(&self.path))?;
-            let mut to = change.open_table(COPIES).map_err(failed(path))?;
-            for entry in from.iter().map_err(failed(&self.path))? {
-                let (key, value) = entry.map_err(failed(&self.path))?;
-                to.insert(key.value(), value.value()).map_err(failed(path))?;
-            }
-        }
-        change.commit().map_err(failed(path))
+            change.commit().map_err(failed(path))
+        })
     }
 
     /// Puts a file that [`Ledger::copy_to`] wrote in this one's place.
     pub(crate) fn replace_by(&mut self, path: &Path) -> Result<(), Error> {
-        self.database = Base::Closed;
+        self.close();
         let renamed = files::rename(path, &self.path);
         *self = Self::open(&self.path)?;
         renamed
     }
 
+    /// Closes the database. One that is damaged may panic even at that.
+    fn close(&mut self) {
+        let database = std::mem::replace(&mut self.database, Base::Closed);
+        let _ = std::panic::catch_unwind(AssertUnwindSafe(|| drop(database)));
+    }
+
     /// Checks the database itself. True if nothing had to be repaired.
     pub(crate) fn check(&mut self) -> Result<bool, Error> {
-        let path = self.path.clone();
+        let path = &self.path;
         match &mut self.database {
-            Base::Writing(database) => database.check_integrity().map_err(failed(&path)),
+            Base::Writing(database) => {
+                guarded(path, || database.check_integrity().map_err(failed(path)))
+            }
             _ => Ok(true),
         }
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -361,19 +406,16 @@ fn encode(record: &impl Serialize) -> Result<Vec<u8>, Error> {
     serde_json::to_vec(record).map_err(|e| Error::Invalid(e.to_string()))
 }
 
-/// Opens a database file. One that is damaged in a way its library does not foresee is refused all the same.
-fn guarded<T>(
-    path: &Path,
-    open: impl FnOnce() -> Result<T, redb::DatabaseError> + std::panic::UnwindSafe,
-) -> Result<T, Error> {
-    match std::panic::catch_unwind(open) {
-        Ok(opened) => opened.map_err(failed(path)),
-        Err(_) => Err(Error::Damaged {
+/// Uses a database. One that is damaged in a way its library does not foresee is refused all the same.
+fn guarded<T>(path: &Path, use_it: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    // What a panic leaves behind is a transaction that was not committed.
+    std::panic::catch_unwind(AssertUnwindSafe(use_it)).unwrap_or_else(|_| {
+        Err(Error::Damaged {
             path: path.to_owned(),
-            what: "it is not a database".to_owned(),
+            what: "its database cannot be read".to_owned(),
             help: "restore it from a backup",
-        }),
-    }
+        })
+    })
 }
 
 fn failed<E: Into<redb::Error>>(path: &Path) -> impl FnOnce(E) -> Error {

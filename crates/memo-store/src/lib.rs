@@ -21,7 +21,7 @@
 //! assert_eq!(store.complete("The owl reads", 3)?, " at night.");
 //! let receipt = store.forget_document("note", None)?;
 //! assert_eq!(receipt.documents, ["note"]);
-//! # Ok::<(), memo_store::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod checkpoint;

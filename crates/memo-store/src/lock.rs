@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The lock of a model directory; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Lock {
-    _file: File,
+    /// `None` where no lock can be made, and so nothing be written.
+    _file: Option<File>,
 }
 
 impl Lock {
@@ -40,15 +41,19 @@ impl Lock {
             .and_then(|()| file.rewind())
             .and_then(|()| file.write_all(held.as_bytes()))
             .map_err(io(&path))?;
-        Ok(Lock { _file: file })
+        Ok(Lock { _file: Some(file) })
     }
 
     /// Keeps writers away while reading the ledger, if there is none now.
     pub(crate) fn shared(directory: &Path) -> Result<Option<Self>, Error> {
         let path = directory.join("lock");
-        let file = open(&path)?;
+        let file = match open(&path) {
+            // A backup on a medium that cannot be written.
+            Err(_) if !path.exists() => return Ok(Some(Lock { _file: None })),
+            opened => opened?,
+        };
         match file.try_lock_shared() {
-            Ok(()) => Ok(Some(Lock { _file: file })),
+            Ok(()) => Ok(Some(Lock { _file: Some(file) })),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(reason)) => Err(io(&path)(reason)),
         }

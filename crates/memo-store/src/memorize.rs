@@ -102,15 +102,14 @@ impl Store {
         let mut result = Memorized::default();
         let mut next = self.ledger.next_number()?;
         let mut changes: Vec<Change> = Vec::new();
-        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut seen: HashMap<String, String> = HashMap::new();
         let transaction = self.ledger.last()? + 1;
         for (given, labels, content) in contents {
             let digest = self.ledger.digest(&content);
             let id = given.unwrap_or_else(|| format!("doc-{}", &digest[..16]));
             check_id(&id)?;
-            if let Some(&i) = seen.get(&id) {
-                let same = changes.get(i).is_some_and(|change| newest(&change.document) == digest);
-                if same || i == usize::MAX {
+            if let Some(before) = seen.insert(id.clone(), digest.clone()) {
+                if before == digest {
                     continue;
                 }
                 let why = "was given twice with different contents".to_owned();
@@ -120,7 +119,6 @@ impl Store {
             let current = known.as_ref().and_then(current);
             let live = known.as_ref().and_then(|d| d.place).is_some_and(|place| place.live);
             if live && current.is_some_and(|version| version.digest == digest) {
-                seen.insert(id.clone(), usize::MAX);
                 result.unchanged.push(id);
                 continue;
             }
@@ -135,7 +133,6 @@ impl Store {
             result.tokens += content.tokens();
             document.labels.extend(labels);
             add_version(&mut document, &content, digest, transaction);
-            seen.insert(id.clone(), changes.len());
             if fresh {
                 result.added.push(id);
             } else {
@@ -204,10 +201,6 @@ pub(crate) fn add_version(
 pub(crate) fn current(document: &Document) -> Option<&Version> {
     let place = document.place?;
     document.versions.iter().find(|version| version.number == place.version)
-}
-
-fn newest(document: &Document) -> &str {
-    document.versions.last().map_or("", |version| &version.digest)
 }
 
 /// Refuses ids that would make trouble in listings and file names.

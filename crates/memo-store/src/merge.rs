@@ -84,7 +84,11 @@ impl Store {
                     }
                     Conflict::Theirs => merged.conflicts.push(id.clone()),
                     Conflict::Rename => {
-                        id = self.free_id(&id, &changes)?;
+                        let taken = |id: &str| {
+                            let coming = changes.iter().any(|change| change.document.id == id);
+                            Ok(coming || other.ledger.document(id)?.is_some())
+                        };
+                        id = self.free_id(&id, taken)?;
                         merged.renamed.push((theirs.id.clone(), id.clone()));
                         ours = None;
                     }
@@ -110,12 +114,15 @@ impl Store {
         Ok(merged)
     }
 
-    /// An id like this one that no document has.
-    fn free_id(&self, id: &str, changes: &[Change]) -> Result<String, Error> {
+    /// An id like this one that no document has, and that is not otherwise taken.
+    pub(crate) fn free_id(
+        &self,
+        id: &str,
+        taken: impl Fn(&str) -> Result<bool, Error>,
+    ) -> Result<String, Error> {
         for n in 2u64.. {
             let candidate = format!("{id}~{n}");
-            let taken = changes.iter().any(|change| change.document.id == candidate);
-            if !taken && self.ledger.document(&candidate)?.is_none() {
+            if self.ledger.document(&candidate)?.is_none() && !taken(&candidate)? {
                 return Ok(candidate);
             }
         }

@@ -1,4 +1,7 @@
 //! `model.toml`: what a model is, apart from what it has memorized.
+//!
+//! Its first line is `check = "…"`, a hash of the lines after it and of `tokenizer.json`: with another seed or another
+//! word a model would not be damaged but a different one, and nothing else would tell.
 
 use crate::error::{Error, io};
 use crate::files;
@@ -96,7 +99,24 @@ impl Model {
     pub(crate) fn write(&self, directory: &Path) -> Result<(), Error> {
         let path = directory.join("model.toml");
         let text = toml::to_string(self).map_err(|e| Error::Invalid(e.to_string()))?;
-        files::write_bytes(&path, text.as_bytes())
+        let check = self.check(directory, &text)?;
+        files::write_bytes(&path, format!("check = \"{check}\"\n{text}").as_bytes())
+    }
+
+    /// The hash of all but the first line of `model.toml`, and of the tokenizer's file if there is one.
+    fn check(&self, directory: &Path, text: &str) -> Result<blake3::Hash, Error> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(text.as_bytes());
+        if self.has_file() {
+            let path = directory.join("tokenizer.json");
+            hasher.update(&std::fs::read(&path).map_err(io(&path))?);
+        }
+        Ok(hasher.finalize())
+    }
+
+    /// Whether the tokenizer is in a file of its own.
+    fn has_file(&self) -> bool {
+        matches!(self.tokenizer.as_str(), "words" | "huggingface")
     }
 
     pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
@@ -122,7 +142,11 @@ impl Model {
         if head.format != FORMAT {
             return Err(Error::Format { path, found: head.format, known: FORMAT });
         }
-        let model: Model = toml::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+        let (check, text) = text.split_once('\n').unwrap_or_default();
+        let model: Model = toml::from_str(text).map_err(|e| damaged(e.to_string()))?;
+        if check != format!("check = \"{}\"", model.check(directory, text)?) {
+            return Err(damaged("its checksum, or that of tokenizer.json, is wrong".to_owned()));
+        }
         let checked = match (model.engine.as_str(), &model.memory) {
             ("sparse", Sizes::Sparse(settings)) => settings.check().map_err(|e| e.to_string()),
             ("dense", Sizes::Dense(config)) => config.check().map_err(|e| e.to_string()),
@@ -148,10 +172,12 @@ impl Model {
     /// The model's tokenizer.
     pub(crate) fn tokenizer(&self, directory: &Path) -> Result<Tokenizer, Error> {
         let path = directory.join("tokenizer.json");
-        let tokenizer = match self.tokenizer.as_str() {
-            "words" | "huggingface" => Tokenizer::from_spec(&TokenizerSpec::File(path.clone()))?,
-            name => Tokenizer::from_spec(&name.parse()?)?,
+        let spec = if self.has_file() {
+            TokenizerSpec::File(path.clone())
+        } else {
+            self.tokenizer.parse()?
         };
+        let tokenizer = Tokenizer::from_spec(&spec)?;
         let expected = match &self.memory {
             Sizes::Sparse(settings) => (settings.vocabulary as usize, settings.end),
             Sizes::Dense(config) => (config.vocab, tokenizer.eos()),

@@ -66,6 +66,21 @@ impl Store {
 
     /// Opens a model for writing. Finishes a forget that was interrupted.
     pub fn open(directory: &Path) -> Result<Self, Error> {
+        Self::open_with(directory, |model| latest(directory, model))
+    }
+
+    /// Opens a model for writing without reading its checkpoint, which may be damaged: the memory is made again from
+    /// the ledger, and a new checkpoint written.
+    pub fn open_anew(directory: &Path) -> Result<Self, Error> {
+        let mut store = Self::open_with(directory, |model| Ok((Engine::new(model)?, 0)))?;
+        store.checkpoint()?;
+        Ok(store)
+    }
+
+    fn open_with(
+        directory: &Path,
+        memory: impl FnOnce(&Model) -> Result<(Engine, u64), Error>,
+    ) -> Result<Self, Error> {
         let model = Model::read(directory)?;
         if model.frozen.is_some() {
             let why = "is frozen: it can be read, but not changed";
@@ -75,7 +90,7 @@ impl Store {
         files::remove_unfinished(directory)?;
         let tokenizer = model.tokenizer(directory)?;
         let ledger = Ledger::open(&directory.join("ledger.redb"))?;
-        let (memory, applied) = latest(directory, &model)?;
+        let (memory, applied) = memory(&model)?;
         let directory = directory.to_owned();
         let mut store =
             Store { directory, model, tokenizer, ledger, memory, applied, pending: 0, _lock: lock };
@@ -108,6 +123,7 @@ impl Store {
     /// The digest of the memory. That of a dense one, whose floats depend on the order of sums, is taken of what it is
     /// a function of: its configuration and the contents of its live documents, in any order.
     pub fn digest(&mut self) -> Result<Digest, Error> {
+        self.whole()?;
         if let Engine::Sparse(memory) = &mut self.memory {
             return Ok(memory.digest()?);
         }
@@ -173,11 +189,26 @@ impl Store {
 
     /// Continues a prompt by the most probable tokens, up to the end of a document.
     pub fn complete(&self, prompt: &str, tokens: usize) -> Result<String, Error> {
+        self.whole()?;
         complete(&self.memory, &self.tokenizer, prompt, tokens)
+    }
+
+    /// Refuses if the memory lacks a transaction that was recorded: cells that it touches turned out to be damaged.
+    pub(crate) fn whole(&self) -> Result<(), Error> {
+        if self.ledger.last()? == self.applied {
+            return Ok(());
+        }
+        Err(self.lacking("its checkpoint is damaged"))
+    }
+
+    fn lacking(&self, why: impl std::fmt::Display) -> Error {
+        let what = format!("a transaction was recorded, but the memory lacks it ({why})");
+        Error::Damaged { path: self.directory.clone(), what, help: checkpoint::HELP }
     }
 
     /// Writes a checkpoint, and removes older ones.
     pub fn checkpoint(&mut self) -> Result<(), Error> {
+        self.whole()?;
         // A dense memory has none: building it is how it is opened.
         let Engine::Sparse(memory) = &mut self.memory else { return Ok(()) };
         let kept = checkpoint::write(&self.directory, memory, self.applied)?;
@@ -223,7 +254,8 @@ impl Store {
         changes: Vec<Change>,
         complete: impl FnOnce(&mut Transaction, &mut Changes) -> Result<(), Error>,
     ) -> Result<Transaction, Error> {
-        let id = self.ledger.last()? + 1;
+        self.whole()?;
+        let id = self.applied + 1;
         let mut recorded = Changes::default();
         let mut ops = Vec::new();
         for Change { document, before, content } in changes {
@@ -253,11 +285,13 @@ impl Store {
             .into_iter()
             .map(|(number, version, content)| ((number, version), content))
             .collect();
-        let written = apply(&self.ledger, &self.model, &mut self.memory, &transaction.ops, &known)?;
+        let written = apply(&self.ledger, &self.model, &mut self.memory, &transaction.ops, &known)
+            .map_err(|error| self.lacking(error))?;
         self.pending += written;
         self.applied = id;
         if kind != Kind::Forget {
-            self.checkpoint_if(PATIENCE)?;
+            // The transaction is done, whether there is room for a checkpoint or not.
+            let _ = self.checkpoint_if(PATIENCE);
         }
         Ok(transaction)
     }
@@ -318,6 +352,10 @@ pub(crate) fn replay(
     memory: &mut Engine,
     applied: &mut u64,
 ) -> Result<u64, Error> {
+    if ledger.last()? < *applied {
+        let what = "it is older than the checkpoint".to_owned();
+        return Err(ledger.damaged(what));
+    }
     let transactions = ledger.transactions(*applied)?;
     let Some(last) = transactions.last().map(|transaction| transaction.id) else { return Ok(0) };
     if *applied == 0 {

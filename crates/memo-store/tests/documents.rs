@@ -57,6 +57,8 @@ fn what_is_refused_changes_nothing() {
     for bad in bad {
         assert!(store.memorize(&[good.clone(), bad], None).is_err());
     }
+    // Even where the first of the two would change nothing.
+    assert!(store.memorize(&[document("a", OWL), document("a", CAT)], None).is_err());
     assert!(matches!(store.retire("none", None), Err(Error::NoDocument(_))));
     assert!(matches!(store.restore("a", None), Err(Error::State { .. })));
     assert!(matches!(store.replace("dog", "cow", None, None), Err(Error::NotFound)));
@@ -164,6 +166,16 @@ fn an_edit_that_cannot_win_changes_nothing() {
 }
 
 #[test]
+fn an_edit_takes_no_documents_name() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
+    store.memorize(&[document("edit-2", OWL)], None).unwrap();
+    let edited = store.edit("The owl reads at", " noon.", None).unwrap();
+    assert_eq!(edited.document.as_deref(), Some("edit-2~2"));
+    assert_eq!(store.text("edit-2", None).unwrap(), OWL);
+}
+
+#[test]
 fn sources_are_where_the_text_stands() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
@@ -221,6 +233,12 @@ fn models_are_merged_by_document() {
             assert_eq!(store.digest().unwrap(), digest_of(&strings(&[OWL, "ours"]), &[]));
         }
     }
+    // A new name is neither one of ours nor one of theirs.
+    let mut renamed = make("renamed", &[document("a", OWL), document("a~2", CAT)]);
+    let mut store = make("ours", &[document("a", "ours")]);
+    let merged = store.merge(&mut renamed, Conflict::Rename, None).unwrap();
+    assert_eq!(merged.renamed, [("a".to_owned(), "a~3".to_owned())]);
+    assert_eq!(store.digest().unwrap(), digest_of(&strings(&["ours", OWL, CAT]), &[]));
     // The other model knows where its texts went.
     let receipt = other.forget_document("differs", None).unwrap();
     assert_eq!(receipt.copies.len(), 2);

@@ -270,6 +270,13 @@ impl Cells {
         self.guarded
     }
 
+    /// Takes other storage with the same bytes.
+    pub(crate) fn replace_storage(&mut self, storage: Box<dyn Storage>) {
+        debug_assert_eq!(storage.bytes().len(), self.storage.bytes().len());
+        self.guarded = storage.guarded();
+        self.storage = storage;
+    }
+
     pub(crate) fn all_changed(&mut self) {
         self.changed.fill(true);
     }

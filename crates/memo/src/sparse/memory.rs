@@ -179,6 +179,28 @@ impl Memory {
         self.cells.bytes()
     }
 
+    /// Has guarded storage check all cells that were not read yet.
+    pub fn verify_cells(&self) -> Result<(), Error> {
+        let runs = self.cells.bytes().len() / super::RUN;
+        (0..runs).into_par_iter().try_for_each(|run| self.cells.verify_run(run))
+    }
+
+    /// Copies cells that are mapped, and must be checked, into memory of this process: after that, writing all over them
+    /// is as fast as the engine can.
+    pub fn own_cells(&mut self) -> Result<(), Error> {
+        if !self.cells.guarded() {
+            return Ok(());
+        }
+        self.verify_cells()?;
+        let mut own = Ram::new(self.cells.bytes().len())?;
+        let runs = own.bytes_mut().par_chunks_mut(super::RUN);
+        runs.zip(self.cells.bytes().par_chunks(super::RUN)).for_each(|(to, from)| {
+            to.copy_from_slice(from);
+        });
+        self.cells.replace_storage(Box::new(own));
+        Ok(())
+    }
+
     /// Rows that do not fit in bytes, in order: slot, row, values.
     pub fn wide_rows(&self) -> impl Iterator<Item = (usize, u64, Vec<i32>)> + '_ {
         self.cells.wide_rows()
