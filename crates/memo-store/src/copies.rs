@@ -6,37 +6,46 @@ use crate::error::{Error, io};
 use crate::files;
 use crate::record::{Copy, CopyKind};
 use crate::store::{Store, private};
+use std::collections::HashSet;
 use std::path::Path;
 
 impl Store {
     /// Writes a copy of the model where nothing is yet. The copy is a model like any other.
     pub fn backup(&mut self, to: &Path) -> Result<(), Error> {
         self.whole()?;
-        self.copy_to_new(to, |store, directory| {
-            store.ledger.copy_to(&directory.join("ledger.redb"), &[], |_| (), |_| ())?;
+        self.copy_to_new(to, CopyKind::Backup, |store, directory| {
+            let ledger = directory.join("ledger.redb");
+            store.ledger.copy_to(&ledger, &HashSet::new(), |_| (), |_| ())?;
             if let Engine::Sparse(memory) = &mut store.memory {
                 checkpoint::write(directory, memory, store.applied)?;
             }
             store.model.write(directory)
-        })?;
-        self.ledger.add_copy(&Copy {
-            kind: CopyKind::Backup,
-            path: to.display().to_string(),
-            time: files::now(),
-            transaction: self.applied,
         })
+    }
+
+    /// Notes that a copy is made, before it is: a receipt that names one too many is the safe error.
+    pub(crate) fn note_copy(&self, to: &Path, kind: CopyKind) -> Result<(), Error> {
+        let path = std::path::absolute(to).map_err(io(to))?.display().to_string();
+        self.ledger.add_copy(&Copy { kind, path, time: files::now(), transaction: self.applied })
     }
 
     /// Makes a directory with the tokenizer and whatever `fill` adds, whole or not at all.
     pub(crate) fn copy_to_new(
         &mut self,
         to: &Path,
+        kind: CopyKind,
         fill: impl FnOnce(&mut Self, &Path) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if to.exists() {
             return Err(Error::Exists { path: to.to_owned() });
         }
-        let beside = files::unfinished(to);
+        let absolute = |path: &Path| std::path::absolute(path).map_err(io(path));
+        if absolute(to)?.starts_with(absolute(&self.directory)?) {
+            let why = "is inside the model; what is forgotten later would stay there";
+            return Err(Error::Invalid(format!("{} {why}", to.display())));
+        }
+        self.note_copy(to, kind)?;
+        let beside = files::unfinished_directory(to);
         let _ = std::fs::remove_dir_all(&beside);
         std::fs::create_dir_all(&beside).map_err(io(&beside))?;
         let make = || {

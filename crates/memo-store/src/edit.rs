@@ -53,8 +53,10 @@ impl Store {
             }
             let mut parts = Vec::new();
             for part in &content.parts {
-                let bytes = replaced(&self.tokenizer.decode(part), old.as_bytes(), new.as_bytes());
-                parts.push(self.tokenizer.encode(&String::from_utf8_lossy(&bytes))?);
+                let before = self.tokenizer.decode(part);
+                let after = replaced(&before, old.as_bytes(), new.as_bytes());
+                // Encoding again what did not change might change it.
+                parts.push(if after == before { part.clone() } else { self.encode(&after)? });
             }
             parts.retain(|part| !part.is_empty());
             let content = Content { parts, role: Role::Text };

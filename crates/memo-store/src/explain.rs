@@ -4,10 +4,9 @@
 //! the context that is followed by the token. So a source is never wrong, and there is no index to scrub.
 
 use crate::error::Error;
-use crate::ledger::encoded;
 use crate::memorize::current;
+use crate::record::Role;
 use crate::store::Store;
-use memchr::memmem;
 use memo::readout::{Backoff, ReadOut, Scratch};
 
 /// Why a memory says what it says after a prompt.
@@ -109,30 +108,36 @@ impl Store {
     pub fn sources(&self, context: &[u32], token: u32) -> Result<Vec<Origin>, Error> {
         let end = self.tokenizer.eos();
         let mut found: Vec<Origin> = Vec::new();
-        let needle: Vec<u8> = context
-            .last()
-            .into_iter()
-            .chain((token != end).then_some(&token))
-            .flat_map(|token| token.to_le_bytes())
-            .collect();
         for document in self.ledger.documents()? {
             let Some(place) = document.place.filter(|place| place.live) else { continue };
             let Some(version) = current(&document) else { continue };
             let content = self.ledger.content(document.number, version)?;
             let mut before = 0;
             for part in &content.parts {
-                let bytes = encoded(part);
-                let ends = |at: usize| token != end || at == part.len();
-                for place_in_part in memmem::find_iter(&bytes, &needle) {
-                    // Only whole tokens count.
-                    let at = place_in_part / 4 + usize::from(!context.is_empty());
-                    if place_in_part % 4 != 0 || !ends(at) {
+                // Of an edit only the target is in the memory, without an end.
+                let written = match content.role {
+                    Role::Text => 0..part.len() + 1,
+                    Role::Edit { prompt, .. } => prompt as usize..part.len(),
+                };
+                for at in written {
+                    let here = part.get(at).copied().unwrap_or(end) == token;
+                    if !here || part[..at].last() != context.last() {
                         continue;
                     }
                     let same = part[..at].iter().rev().zip(context.iter().rev());
                     let match_tokens = same.take_while(|(a, b)| a == b).count() as u64;
+                    // Most places of a frequent pair are worse than what is known already.
+                    if found.len() >= SOURCES
+                        && found.iter().all(|o| o.match_tokens >= match_tokens)
+                    {
+                        continue;
+                    }
                     let (document, offset) = (document.id.clone(), before + at as u64);
                     found.push(Origin { document, version: place.version, offset, match_tokens });
+                    if found.len() > 4 * SOURCES {
+                        found.sort_by_key(|origin| std::cmp::Reverse(origin.match_tokens));
+                        found.truncate(SOURCES);
+                    }
                 }
                 before += part.len() as u64;
             }

@@ -13,7 +13,7 @@ use crate::files;
 use crate::ledger::{Content, Ledger};
 use crate::memorize::current;
 use crate::model::{FORMAT, Model};
-use crate::record::{Copy, CopyKind, Kind, Role};
+use crate::record::{CopyKind, Kind, Role};
 use crate::store::{Store, private};
 use memo::sparse::{Leaves, Memory, PARTS, Ram, Saved, Settings, Storage, TableKind};
 use memo_text::Tokenizer;
@@ -60,7 +60,7 @@ impl Store {
         let mut documents = Vec::new();
         for document in self.ledger.documents()? {
             let Some(version) =
-                current(&document).filter(|_| document.place.is_some_and(|p| p.live))
+                current(&document).filter(|_| texts && document.place.is_some_and(|p| p.live))
             else {
                 continue;
             };
@@ -77,7 +77,7 @@ impl Store {
             documents: texts.then_some(documents),
         };
         let json = serde_json::to_vec(&exported).map_err(|e| Error::Invalid(e.to_string()))?;
-        self.copy_to_new(to, |store, directory| {
+        self.copy_to_new(to, CopyKind::Exported, |store, directory| {
             let path = directory.join(MEMORY);
             let tensors = tensors(store.memory.need_sparse(WHAT)?);
             let views = tensors.iter().map(|t| {
@@ -91,12 +91,6 @@ impl Store {
             // The tokenizer is in the JSON.
             let _ = std::fs::remove_file(directory.join("tokenizer.json"));
             files::write_bytes(&directory.join(MODEL), &json)
-        })?;
-        self.ledger.add_copy(&Copy {
-            kind: CopyKind::Exported,
-            path: to.display().to_string(),
-            time: files::now(),
-            transaction: self.applied,
         })
     }
 
@@ -120,7 +114,7 @@ impl Store {
         if memory.digest()?.to_string() != exported.digest {
             return Err(damaged("its digest is not that of the exported memory".to_owned()));
         }
-        let beside = files::unfinished(to);
+        let beside = files::unfinished_directory(to);
         let _ = std::fs::remove_dir_all(&beside);
         std::fs::create_dir_all(&beside).map_err(io(&beside))?;
         let made = Self::fill(&beside, exported, &mut memory, &damaged)

@@ -12,6 +12,12 @@ pub(crate) fn unfinished(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// The same for a directory, under a name that is nobody else's.
+pub(crate) fn unfinished_directory(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.memo-unfinished"))
+}
+
 /// Writes a file beside its place, syncs it, and renames it into place.
 pub(crate) fn write_whole(
     path: &Path,
@@ -55,7 +61,12 @@ pub(crate) fn remove_unfinished(directory: &Path) -> Result<(), Error> {
     for entry in std::fs::read_dir(directory).map_err(io(directory))? {
         let path = entry.map_err(io(directory))?.path();
         if path.extension().is_some_and(|extension| extension == "tmp") {
-            std::fs::remove_file(&path).map_err(io(&path))?;
+            let removed = if path.is_dir() {
+                std::fs::remove_dir_all(&path)
+            } else {
+                std::fs::remove_file(&path)
+            };
+            removed.map_err(io(&path))?;
         }
     }
     Ok(())
@@ -68,7 +79,7 @@ pub(crate) fn now() -> u64 {
 }
 
 /// Milliseconds since 1970 as a date and time in UTC.
-pub(crate) fn utc(milliseconds: u64) -> String {
+pub fn utc(milliseconds: u64) -> String {
     let (days, seconds) = (milliseconds / 86_400_000, milliseconds / 1000 % 86_400);
     // Days since 1 March of year 0, in cycles of 400 years (146,097 days).
     let z = days + 719_468;

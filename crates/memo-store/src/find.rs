@@ -26,19 +26,31 @@ impl Store {
         if text.is_empty() {
             return Err(Error::Invalid("there is no text to find".to_owned()));
         }
+        let normal = self.normal(text)?;
         let mut found = Vec::new();
         for document in self.ledger.documents()? {
             let (Some(version), Some(place)) = (current(&document), document.place) else {
                 continue;
             };
             let content = self.ledger.content(document.number, version)?;
-            let offsets = self.occurrences(&content, text);
+            let mut offsets = self.occurrences(&content, text);
+            if let (true, Some(normal)) = (offsets.is_empty(), &normal) {
+                offsets = self.occurrences(&content, normal);
+            }
             if !offsets.is_empty() {
                 let (document, version) = (document.id, place.version);
                 found.push(Found { document, version, live: place.live, offsets });
             }
         }
         Ok(found)
+    }
+
+    /// The documents with a version that consists of these tokens.
+    pub fn with_tokens(&self, tokens: &[u32]) -> Result<Vec<String>, Error> {
+        let digest = self.ledger.digest(&Content::text(tokens.to_vec()));
+        let same = |version: &Version| version.digest == digest && version.forgotten.is_none();
+        let documents = self.ledger.documents()?.into_iter();
+        Ok(documents.filter(|d| d.versions.iter().any(same)).map(|d| d.id).collect())
     }
 
     /// Where a content contains a text, in bytes.
@@ -52,6 +64,24 @@ impl Store {
             before += bytes.len() as u64 + 1;
         }
         offsets
+    }
+
+    /// The tokens of bytes that were a document's, or a part of it.
+    pub(crate) fn encode(&self, bytes: &[u8]) -> Result<Vec<u32>, Error> {
+        match self.tokenizer.encode_bytes(bytes) {
+            // A cut may go through the middle of a character.
+            Err(memo_text::TokenizerError::NotUtf8 { .. }) => {
+                Ok(self.tokenizer.encode(&String::from_utf8_lossy(bytes))?)
+            }
+            encoded => Ok(encoded?),
+        }
+    }
+
+    /// A text as documents have it whose tokenizer does not keep every character, if that is another.
+    pub(crate) fn normal(&self, text: &str) -> Result<Option<String>, Error> {
+        let normal = self.tokenizer.decode_lossy(&self.tokenizer.encode(text)?);
+        let other = normal != text && !normal.trim().is_empty() && !normal.contains('\u{fffd}');
+        Ok(other.then_some(normal))
     }
 
     /// All versions that still have tokens and contain a text: documents, and the numbers of such versions.

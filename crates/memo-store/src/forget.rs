@@ -52,6 +52,8 @@ const SCRUBBED: &str = "[forgotten]";
 impl Store {
     /// Forgets a document with all its versions.
     pub fn forget_document(&mut self, id: &str, reason: Option<&str>) -> Result<Receipt, Error> {
+        // What could not be finished before is finished first.
+        self.finish_forgets()?;
         let mut document = self.document(id)?;
         let state = |why: String| Error::State { id: id.to_owned(), why };
         let left: Vec<u32> = document
@@ -80,7 +82,14 @@ impl Store {
             let why = "the reason contains the text itself; say it in other words";
             return Err(Error::Invalid(why.to_owned()));
         }
-        let found = self.versions_with(text)?;
+        self.finish_forgets()?;
+        let mut found = self.versions_with(text)?;
+        let normal = self.normal(text)?;
+        let mut text = text;
+        if let (true, Some(normal)) = (found.is_empty(), &normal) {
+            found = self.versions_with(normal)?;
+            text = normal;
+        }
         if found.is_empty() {
             return Err(Error::NotFound);
         }
@@ -113,15 +122,13 @@ impl Store {
         let mut parts = Vec::new();
         for part in &content.parts {
             let bytes = self.tokenizer.decode(part);
-            let mut pieces = cut(&bytes, text.as_bytes());
-            // Retokenising can bring the text together again only where white space is normalised.
+            let pieces = cut(&bytes, text.as_bytes());
             if pieces.len() == 1 && pieces[0].len() == bytes.len() {
                 parts.push(part.clone());
                 continue;
             }
-            while let Some(piece) = pieces.first().cloned() {
-                pieces.remove(0);
-                let tokens = self.tokenizer.encode(&String::from_utf8_lossy(&piece))?;
+            for piece in pieces {
+                let tokens = self.encode(&piece)?;
                 if !tokens.is_empty() {
                     parts.push(tokens);
                 }
@@ -133,16 +140,18 @@ impl Store {
     fn forget(
         &mut self,
         reason: Option<&str>,
-        changes: Vec<Change>,
+        mut changes: Vec<Change>,
         scrubbed: &[(Document, Vec<u32>)],
         text: Option<&str>,
         shared: Vec<String>,
     ) -> Result<Receipt, Error> {
         let mut forgotten = Vec::new();
         let mut scrub = Vec::new();
+        let mut first = u64::MAX;
         for (document, versions) in scrubbed {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
                 scrub.push((document.number, version.number));
+                first = first.min(version.transaction);
                 forgotten.push(Forgotten {
                     document: document.id.clone(),
                     version: version.number,
@@ -152,6 +161,15 @@ impl Store {
         }
         let documents: Vec<String> = changes.iter().map(|c| c.document.id.clone()).collect();
         let tokens = changes.iter().map(left).sum();
+        // From now on nothing may bring them back, even if scrubbing is interrupted.
+        let id = self.applied + 1;
+        for document in changes.iter_mut().map(|change| &mut change.document) {
+            for version in &mut document.versions {
+                if scrub.contains(&(document.number, version.number)) {
+                    version.forgotten = Some(id);
+                }
+            }
+        }
         let start = Instant::now();
         let transaction = self.transact(Kind::Forget, reason, changes, |transaction, _| {
             transaction.forgotten.clone_from(&forgotten);
@@ -162,7 +180,8 @@ impl Store {
         let subtracting = start.elapsed();
         self.finish_forgets()?;
         let scrubbing = start.elapsed().saturating_sub(subtracting);
-        let copies = self.ledger.copies()?;
+        let mut copies = self.ledger.copies()?;
+        copies.retain(|copy| copy.transaction >= first);
         Ok(Receipt {
             transaction: transaction.id,
             documents,
@@ -184,10 +203,8 @@ impl Store {
             return Ok(());
         }
         self.checkpoint()?;
-        let scrub: Vec<(u64, u32)> = open.iter().flat_map(|t| t.scrub.clone()).collect();
+        let scrub: HashSet<(u64, u32)> = open.iter().flat_map(|t| t.scrub.clone()).collect();
         let texts: Vec<String> = open.iter().flat_map(|t| t.scrub_texts.clone()).collect();
-        let by: Vec<(u64, (u64, u32))> =
-            open.iter().flat_map(|t| t.scrub.iter().map(|s| (t.id, *s))).collect();
         let gone = |words: &str| texts.iter().any(|text| words.contains(text.as_str()));
         let path = files::unfinished(&self.directory.join("ledger.redb"));
         self.ledger.copy_to(
@@ -202,9 +219,7 @@ impl Store {
             },
             |document| {
                 for version in &mut document.versions {
-                    let mine = by.iter().find(|(_, s)| *s == (document.number, version.number));
-                    if let Some((transaction, _)) = mine {
-                        version.forgotten = Some(*transaction);
+                    if scrub.contains(&(document.number, version.number)) {
                         // How text was cut is nobody's business any more.
                         version.parts.clear();
                     }

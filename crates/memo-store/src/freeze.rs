@@ -2,10 +2,9 @@
 
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::{Error, io};
-use crate::files;
-use crate::memorize::current;
+use crate::memorize::{current, is_edit};
 use crate::packed::BITS;
-use crate::record::{Copy, CopyKind};
+use crate::record::CopyKind;
 use crate::store::Store;
 use memo::random::{Purpose, Stream};
 use memo::readout::{Backoff, ReadOut, Scratch};
@@ -48,16 +47,10 @@ impl Store {
         let positions = self.positions_to_try()?;
         let transaction = self.applied;
         let mut path = None;
-        self.copy_to_new(to, |store, directory| {
+        self.copy_to_new(to, CopyKind::Frozen, |store, directory| {
             let memory = store.memory.need_sparse(WHAT)?;
             path = Some(checkpoint::write_as(directory, memory, transaction, Some(bits))?);
             model.write(directory)
-        })?;
-        self.ledger.add_copy(&Copy {
-            kind: CopyKind::Frozen,
-            path: to.display().to_string(),
-            time: files::now(),
-            transaction,
         })?;
         let path =
             to.join(path.and_then(|p| p.file_name().map(ToOwned::to_owned)).unwrap_or_default());
@@ -76,7 +69,7 @@ impl Store {
         let mut parts = Vec::new();
         for document in self.ledger.documents()? {
             if let Some(version) =
-                current(&document).filter(|_| document.place.is_some_and(|p| p.live))
+                current(&document).filter(|v| !is_edit(v) && document.place.is_some_and(|p| p.live))
             {
                 parts.extend(self.ledger.content(document.number, version)?.parts);
             }

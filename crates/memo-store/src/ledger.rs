@@ -9,6 +9,7 @@ use redb::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
@@ -58,10 +59,14 @@ impl Content {
         *hasher.finalize().as_bytes()
     }
 
+    /// All parts, with a mark between them: what was cut apart must not lie side by side.
     fn bytes(&self) -> Vec<u8> {
-        self.parts.iter().map(|part| encoded(part)).collect::<Vec<_>>().concat()
+        self.parts.iter().map(|part| encoded(part)).collect::<Vec<_>>().join(&CUT.to_le_bytes()[..])
     }
 }
+
+/// What stands between two parts; no token.
+const CUT: u32 = u32::MAX;
 
 /// Tokens as they are stored: four bytes each.
 pub(crate) fn encoded(tokens: &[u32]) -> Vec<u8> {
@@ -204,17 +209,18 @@ impl Ledger {
             let bytes = bytes
                 .ok_or_else(|| self.damaged("the tokens of a version are missing".to_owned()))?;
             let (tokens, rest) = bytes.value().as_chunks::<4>();
-            let mut tokens = tokens.iter().map(|&token| u32::from_le_bytes(token));
-            let parts: Vec<Vec<u32>> = version
-                .parts
-                .iter()
-                .map(|&len| tokens.by_ref().take(len as usize).collect())
-                .collect();
-            let content = Content { parts, role: version.role };
-            if !rest.is_empty() || tokens.next().is_some() || content.tokens() != version.tokens {
+            let tokens: Vec<u32> = tokens.iter().map(|&token| u32::from_le_bytes(token)).collect();
+            // Nothing at all, or parts with a mark between each two.
+            let parts: Vec<Vec<u32>> = if version.parts.is_empty() {
+                Vec::new()
+            } else {
+                tokens.split(|&token| token == CUT).map(<[u32]>::to_vec).collect()
+            };
+            let lens = parts.iter().map(|part| part.len() as u64);
+            if !rest.is_empty() || !lens.eq(version.parts.iter().copied()) {
                 return Err(self.damaged("a version has the wrong number of tokens".to_owned()));
             }
-            Ok(content)
+            Ok(Content { parts, role: version.role })
         })
     }
 
@@ -313,7 +319,7 @@ impl Ledger {
     pub(crate) fn copy_to(
         &self,
         path: &Path,
-        scrub: &[(u64, u32)],
+        scrub: &HashSet<(u64, u32)>,
         tidy: impl Fn(&mut Transaction),
         tidy_document: impl Fn(&mut Document),
     ) -> Result<(), Error> {

@@ -52,6 +52,7 @@ pub use self::edit::Edited;
 pub use self::engine::Engine;
 pub use self::error::Error;
 pub use self::explain::{Candidate, Explanation, Heard, Origin};
+pub use self::files::utc;
 pub use self::find::Found;
 pub use self::forget::Receipt;
 pub use self::freeze::Frozen;

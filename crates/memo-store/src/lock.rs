@@ -32,6 +32,13 @@ impl Lock {
                 Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
+                // Only readers share it; they are done soon.
+                Err(TryLockError::WouldBlock)
+                    if file.try_lock_shared().is_ok() && start.elapsed() < PATIENCE * 30 =>
+                {
+                    file.unlock().map_err(io(&path))?;
+                    std::thread::sleep(Duration::from_millis(50));
+                }
                 Err(TryLockError::WouldBlock) => return Err(busy(directory, &mut file)),
                 Err(TryLockError::Error(reason)) => return Err(io(&path)(reason)),
             }
@@ -42,6 +49,14 @@ impl Lock {
             .and_then(|()| file.write_all(held.as_bytes()))
             .map_err(io(&path))?;
         Ok(Lock { _file: Some(file) })
+    }
+
+    /// Says who is writing.
+    pub(crate) fn holder(directory: &Path) -> Error {
+        match open(&directory.join("lock")) {
+            Ok(mut file) => busy(directory, &mut file),
+            Err(error) => error,
+        }
     }
 
     /// Keeps writers away while reading the ledger, if there is none now.

@@ -1,10 +1,9 @@
 //! Merging: the documents of another model of equal settings come in.
 
 use crate::error::Error;
-use crate::files;
 use crate::ledger::Content;
 use crate::memorize::{add_version, current};
-use crate::record::{Copy, CopyKind, Document, Kind};
+use crate::record::{CopyKind, Document, Kind};
 use crate::store::{Change, Store};
 use std::collections::BTreeMap;
 
@@ -45,8 +44,9 @@ impl Store {
         conflict: Conflict,
         reason: Option<&str>,
     ) -> Result<Merged, Error> {
-        if self.model.memory != other.model.memory || self.model.tokenizer != other.model.tokenizer
-        {
+        let same_tokens = self.model.tokenizer == other.model.tokenizer
+            && self.tokenizer.to_json()? == other.tokenizer.to_json()?;
+        if self.model.memory != other.model.memory || !same_tokens {
             return Err(Error::Merge(
                 "the models have different sizes, seeds or tokenizers; `memo rebuild` can change sizes"
                     .to_owned(),
@@ -66,7 +66,7 @@ impl Store {
             let digest = self.ledger.digest(&content);
             let mut id = theirs.id.clone();
             let mut ours = self.ledger.document(&id)?;
-            let known = ours.as_ref().filter(|d| d.place.is_some_and(|p| p.live));
+            let known = ours.as_ref().filter(|d| d.place.is_some());
             if let Some(known) = known.and_then(current) {
                 if known.digest == digest {
                     merged.same.push(id);
@@ -99,18 +99,13 @@ impl Store {
             let change = incoming(&mut next, ours, id, theirs.labels, content, digest, transaction);
             changes.push(change);
         }
+        // If theirs are forgotten later, the receipt there should say that they are here too.
+        other.note_copy(&self.directory, CopyKind::Merged)?;
         if changes.is_empty() {
             return Ok(merged);
         }
         let done = self.transact(Kind::Merge, reason, changes, |_, _| Ok(()))?;
         merged.transaction = Some(done.id);
-        // If theirs are forgotten later, the receipt there should say that they are here too.
-        other.ledger.add_copy(&Copy {
-            kind: CopyKind::Merged,
-            path: self.directory.display().to_string(),
-            time: files::now(),
-            transaction: other.applied,
-        })?;
         Ok(merged)
     }
 

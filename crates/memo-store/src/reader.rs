@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::lock::Lock;
 use crate::model::Model;
-use crate::store::{complete, latest, replay};
+use crate::store::{complete, latest, newest, replay};
 use memo_text::Tokenizer;
 use std::path::Path;
 
@@ -22,19 +22,35 @@ pub struct Reader {
 impl Reader {
     /// Opens a model for reading.
     pub fn open(directory: &Path) -> Result<Self, Error> {
-        let model = Model::read(directory)?;
-        let tokenizer = model.tokenizer(directory)?;
-        if model.frozen.is_some() {
+        if Model::read(directory)?.frozen.is_some() {
+            let model = Model::read(directory)?;
+            let tokenizer = model.tokenizer(directory)?;
             let (memory, transaction) = latest(directory, &model)?;
             return Ok(Reader { model, tokenizer, memory, transaction });
         }
         // The lock first: what the checkpoint lacks must not be forgotten before it is read.
         let lock = Lock::shared(directory)?;
-        let (mut memory, mut transaction) = latest(directory, &model)?;
-        if lock.is_some() {
-            let ledger = Ledger::open_to_read(&directory.join("ledger.redb"))?;
-            replay(&ledger, &model, &mut memory, &mut transaction)?;
+        let model = Model::read(directory)?;
+        let tokenizer = model.tokenizer(directory)?;
+        if lock.is_none() {
+            let found = newest(directory, &model)?;
+            let (memory, transaction) = found.ok_or_else(|| Lock::holder(directory))?;
+            return Ok(Reader { model, tokenizer, memory, transaction });
         }
+        let path = directory.join("ledger.redb");
+        let ledger = match Ledger::open_to_read(&path) {
+            Err(Error::Ledger { reason, .. }) if matches!(*reason, redb::Error::RepairAborted) => {
+                // A writer was killed. Opening as a writer repairs the database; then everyone can read it again.
+                drop(lock);
+                let lock = Lock::exclusive(directory)?;
+                drop(Ledger::open(&path)?);
+                drop(lock);
+                return Self::open(directory);
+            }
+            opened => opened?,
+        };
+        let (mut memory, mut transaction) = latest(directory, &model)?;
+        replay(&ledger, &model, &mut memory, &mut transaction)?;
         Ok(Reader { model, tokenizer, memory, transaction })
     }
 

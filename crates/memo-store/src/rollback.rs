@@ -43,10 +43,16 @@ impl Store {
             document.place = op.after;
             changes.push(Change { document, before: op.before, content: None });
         }
+        // Undoing a rollback brings back what it undid.
+        let mut again = undone.undoes.map(|id| self.ledger.transaction(id)).transpose()?;
         self.transact(Kind::Rollback, reason, changes, |transaction, recorded| {
             transaction.undoes = Some(id);
             undone.undone_by = Some(transaction.id);
             recorded.transactions.push(undone);
+            if let Some(again) = &mut again {
+                again.undone_by = None;
+            }
+            recorded.transactions.extend(again);
             Ok(())
         })
     }

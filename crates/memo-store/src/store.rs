@@ -48,10 +48,8 @@ impl Store {
         if directory.exists() {
             return Err(Error::Exists { path: directory.to_owned() });
         }
-        let mut name = directory.file_name().unwrap_or_default().to_owned();
-        name.push(".tmp");
         // Made beside its place, so that a model is there whole or not at all.
-        let beside = directory.with_file_name(name);
+        let beside = files::unfinished_directory(directory);
         let _ = std::fs::remove_dir_all(&beside);
         std::fs::create_dir_all(&beside).map_err(io(&beside))?;
         private(&beside)?;
@@ -87,6 +85,8 @@ impl Store {
             return Err(Error::Invalid(format!("{} {why}", directory.display())));
         }
         let lock = Lock::exclusive(directory)?;
+        // Another writer may have changed its sizes until now.
+        let model = Model::read(directory)?;
         files::remove_unfinished(directory)?;
         let tokenizer = model.tokenizer(directory)?;
         let ledger = Ledger::open(&directory.join("ledger.redb"))?;
@@ -96,7 +96,8 @@ impl Store {
             Store { directory, model, tokenizer, ledger, memory, applied, pending: 0, _lock: lock };
         store.pending = replay(&store.ledger, &store.model, &mut store.memory, &mut store.applied)?;
         store.finish_forgets()?;
-        store.checkpoint_if(FELT)?;
+        // A full disk must not keep a sound model from being opened.
+        let _ = store.checkpoint_if(FELT);
         Ok(store)
     }
 
@@ -233,17 +234,23 @@ impl Store {
 
     /// Makes the memory again from the ledger, with other sizes if they are given.
     pub fn rebuild(&mut self, size: Option<Size>) -> Result<(), Error> {
+        let mut model = self.model.clone();
         if let Some(size) = size {
-            let settings = self.model.need_sparse("another size")?;
-            self.model.memory = Sizes::Sparse(resized(settings, size)?);
-            // From now on the old checkpoints do not fit, and opening would begin from nothing: the same result.
-            self.model.write(&self.directory)?;
+            let settings = model.need_sparse("another size")?;
+            model.memory = Sizes::Sparse(resized(settings, size)?);
         }
-        let mut memory = Engine::new(&self.model)?;
+        // Nothing changes before the memory is there: a size that this machine does not have must not stick.
+        let mut memory = Engine::new(&model)?;
         write_live(&self.ledger, &mut memory)?;
         self.memory = memory;
         self.applied = self.ledger.last()?;
-        self.checkpoint()
+        self.checkpoint()?;
+        if model != self.model {
+            // A kill before this leaves a checkpoint that does not fit; opening then begins from nothing, and is right.
+            model.write(&self.directory)?;
+            self.model = model;
+        }
+        Ok(())
     }
 
     /// Records changes as one transaction, and makes them in the memory.
@@ -299,8 +306,10 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        // Without it, opening takes longer; that is all.
-        let _ = self.checkpoint_if(FELT);
+        // Without it, opening takes longer; that is all. A panic may have left the memory in the middle of something.
+        if !std::thread::panicking() {
+            let _ = self.checkpoint_if(FELT);
+        }
     }
 }
 
@@ -326,23 +335,29 @@ pub(crate) fn complete(
 
 /// The memory of the newest checkpoint that fits, or an empty one.
 pub(crate) fn latest(directory: &Path, model: &Model) -> Result<(Engine, u64), Error> {
-    let (Some(settings), bits) = (model.sparse(), model.frozen) else {
-        return Ok((Engine::new(model)?, 0));
-    };
+    match newest(directory, model)? {
+        Some(found) => Ok(found),
+        None => Ok((Engine::new(model)?, 0)),
+    }
+}
+
+/// The memory of the newest checkpoint that fits, and the last transaction that it contains.
+pub(crate) fn newest(directory: &Path, model: &Model) -> Result<Option<(Engine, u64)>, Error> {
+    let (Some(settings), bits) = (model.sparse(), model.frozen) else { return Ok(None) };
     for (_, path) in checkpoint::list(directory)? {
         let checkpoint = match Checkpoint::open(&path) {
             // A writer may have removed it since it was listed.
             Err(Error::Io { reason, .. }) if reason.kind() == std::io::ErrorKind::NotFound => {
-                return latest(directory, model);
+                return newest(directory, model);
             }
             opened => opened?,
         };
         if checkpoint.settings() == settings && checkpoint.bits() == bits {
             let memory = Engine::Sparse(Box::new(checkpoint.memory()?));
-            return Ok((memory, checkpoint.transaction()));
+            return Ok(Some((memory, checkpoint.transaction())));
         }
     }
-    Ok((Engine::new(model)?, 0))
+    Ok(None)
 }
 
 /// Brings a memory up to the ledger's last transaction; returns how many tokens that took.

@@ -104,7 +104,12 @@ fn transactions_are_rolled_back_unless_others_depend_on_them() {
     assert!(store.rollback(2, None).unwrap_err().to_string().contains("already"));
     store.rollback(1, None).unwrap();
     assert_eq!(store.digest().unwrap(), empty);
-    // Even a rollback can be rolled back.
+    // Even a rollback can be rolled back, and then what it undid can be undone again.
+    let last = store.log().unwrap().last().unwrap().id;
+    store.rollback(last, None).unwrap();
+    assert_eq!(store.digest().unwrap(), one);
+    store.rollback(1, None).unwrap();
+    assert_eq!(store.digest().unwrap(), empty);
     let last = store.log().unwrap().last().unwrap().id;
     store.rollback(last, None).unwrap();
     assert_eq!(store.digest().unwrap(), one);
@@ -239,9 +244,12 @@ fn models_are_merged_by_document() {
     let merged = store.merge(&mut renamed, Conflict::Rename, None).unwrap();
     assert_eq!(merged.renamed, [("a".to_owned(), "a~3".to_owned())]);
     assert_eq!(store.digest().unwrap(), digest_of(&strings(&["ours", OWL, CAT]), &[]));
-    // The other model knows where its texts went.
+    // The other model knows where its texts went, or may have gone.
     let receipt = other.forget_document("differs", None).unwrap();
-    assert_eq!(receipt.copies.len(), 2);
+    assert_eq!(receipt.copies.len(), 3);
+    // Copies that are older than what is forgotten cannot contain it.
+    other.memorize(&[document("later", "A later text.")], None).unwrap();
+    assert!(other.forget_document("later", None).unwrap().copies.is_empty());
     let mut different = small();
     different.seed = 8;
     let mut different = Store::create(&home.path().join("different"), &different).unwrap();
@@ -257,6 +265,8 @@ fn a_backup_is_a_model() {
     let backup = home.path().join("backup.memo");
     store.backup(&backup).unwrap();
     assert!(matches!(store.backup(&backup), Err(Error::Exists { .. })));
+    let inside = home.path().join("m.memo/copy");
+    assert!(matches!(store.backup(&inside), Err(Error::Invalid(_))));
     let receipt = store.forget_document("a", None).unwrap();
     assert_eq!(receipt.copies.len(), 1);
     let mut copy = Store::open(&backup).unwrap();

@@ -111,3 +111,31 @@ fn forgotten_text_is_cut_from_documents_versions_edits_and_replacements() {
         assert!(store.verify().unwrap().damage.is_empty());
     }
 }
+
+#[test]
+fn what_was_cut_apart_does_not_lie_side_by_side() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    let half = "twice-told tale ";
+    store.memorize(&[document("a", &format!("{half}{half}{half}{half}"))], None).unwrap();
+    let whole = format!("{half}{half}");
+    store.memorize(&[document("b", &format!("twice-told {whole}tale "))], None).unwrap();
+    store.forget_text(&whole, None).unwrap();
+    assert_gone(&path, store.tokenizer(), &whole);
+    assert!(store.verify().unwrap().damage.is_empty());
+}
+
+#[test]
+fn a_text_is_found_as_the_tokenizer_keeps_it() {
+    let home = tempfile::tempdir().unwrap();
+    let words = Tokenizer::words([SECRET, OTHER]).unwrap();
+    let model = NewModel { tokenizer: words, ..small() };
+    let mut store = Store::create(&home.path().join("m.memo"), &model).unwrap();
+    let given = SECRET.replace(' ', "   ");
+    store.memorize(&[document("a", &format!("{OTHER} {given}"))], None).unwrap();
+    assert_eq!(store.find(&given).unwrap().len(), 1);
+    store.forget_text(&given, None).unwrap();
+    assert_eq!(store.text("a", None).unwrap().trim(), OTHER);
+    assert_gone(store.directory(), store.tokenizer(), SECRET);
+}
