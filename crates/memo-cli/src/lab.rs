@@ -1,7 +1,7 @@
 //! `memo lab …`: experiments, with text read and tokenized and results printed.
 
 use crate::args::{Engine, ReadOutKind, RealtextOptions};
-use crate::output::{FAINT, GOOD, Report, styled};
+use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
 use memo::readout::{Backoff, ReadOut, Sum};
@@ -160,17 +160,4 @@ impl Display for Realtext {
         let verdict = if r.forget_exact { styled(GOOD, "yes") } else { "no".to_owned() };
         writeln!(f, "    equal to a memory that never saw it: {verdict}")
     }
-}
-
-/// 1234567 as 1,234,567.
-fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }

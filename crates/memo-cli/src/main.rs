@@ -3,6 +3,7 @@
 mod args;
 mod demo;
 mod lab;
+mod model;
 mod output;
 mod progress;
 
@@ -14,12 +15,13 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args = Args::parse();
     args.color.write_global();
+    let progress = Progress::new(!args.quiet && !args.json);
     let result = match &args.command {
+        Command::Model(command) => model::run(command, &progress, args.json),
         Command::Demo(options) => demo::run(options),
-        Command::Lab(LabCommand::Realtext(options)) => {
-            lab::realtext(options, &Progress::new(!args.quiet && !args.json))
-        }
+        Command::Lab(LabCommand::Realtext(options)) => lab::realtext(options, &progress),
     };
+    drop(progress);
     match result.and_then(|report| output::print(report.as_ref(), args.json)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

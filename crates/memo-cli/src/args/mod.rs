@@ -1,5 +1,8 @@
 //! What can be typed.
 
+pub(crate) mod model;
+
+use self::model::ModelCommand;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 use memo_text::TokenizerSpec;
@@ -28,6 +31,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(flatten)]
+    Model(ModelCommand),
+
     /// Run the paper's two worked examples and show how the memory answers.
     #[command(
         after_help = "Examples:\n  memo demo\n  memo demo --dim 8192    # less noise\n  memo demo --json"

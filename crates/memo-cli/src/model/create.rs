@@ -1,0 +1,230 @@
+//! `memo init` and `memo memorize`.
+
+use super::size::{Fill, LEAST, asked, fitting};
+use super::{close, open};
+use crate::args::Engine;
+use crate::args::model::{InitOptions, MemorizeOptions, ShapeOptions};
+use crate::output::{FAINT, GOOD, Report, styled, thousands};
+use crate::progress::Progress;
+use anyhow::{Context, bail};
+use memo::codes::CodeKind;
+use memo::dense::DenseConfig;
+use memo::sparse::{Shape, Size};
+use memo_store::{NewDocument, NewModel, Store};
+use memo_text::{Encoding, Format, Item, ReadOptions, Reader, Tokenizer, TokenizerSpec};
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+use std::time::Instant;
+
+#[derive(Serialize)]
+struct Made {
+    model: String,
+    engine: String,
+    tokenizer: String,
+    parameters: u64,
+}
+
+impl Display for Made {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Made { model, engine, tokenizer, parameters } = self;
+        let details = format!("{engine} engine, {} cells, {tokenizer}", thousands(*parameters));
+        writeln!(f, "{} {model}  {}", styled(GOOD, "made"), styled(FAINT, details))
+    }
+}
+
+pub(crate) fn init(options: &InitOptions) -> anyhow::Result<Box<dyn Report>> {
+    let tokenizer = tokenizer(&options.shape)?;
+    let size = asked(&options.size).unwrap_or(NewModel::default().size);
+    let store = Store::create(&options.model, &new_model(&options.shape, tokenizer, size))?;
+    let parameters = match store.memory().sparse() {
+        Some(memory) => memory.settings().parameters(),
+        None => store.memory().dense().map_or(0, |memory| memory.parameters() as u64),
+    };
+    Ok(Box::new(Made {
+        model: options.model.display().to_string(),
+        engine: store.model().engine.clone(),
+        tokenizer: store.model().tokenizer.clone(),
+        parameters,
+    }))
+}
+
+fn tokenizer(options: &ShapeOptions) -> anyhow::Result<Tokenizer> {
+    if options.tokenizer != TokenizerSpec::Words {
+        if options.vocab_from.is_some() {
+            bail!("--vocab-from is for --tokenizer words; the others bring their vocabulary");
+        }
+        return Ok(Tokenizer::from_spec(&options.tokenizer)?);
+    }
+    let path = options.vocab_from.as_deref();
+    let path = path.context("--tokenizer words needs --vocab-from FILE, whose words it knows")?;
+    let mut texts = Vec::new();
+    for item in Reader::open(path, ReadOptions::default())? {
+        if let Item::Document(document) = item? {
+            texts.extend(document.content.as_text().map(str::to_owned));
+        }
+    }
+    Ok(Tokenizer::words(texts)?)
+}
+
+fn new_model(options: &ShapeOptions, tokenizer: Tokenizer, size: Size) -> NewModel {
+    let default = Shape::default();
+    let shape = Shape {
+        heads: options.heads.unwrap_or(default.heads),
+        layers: options.layers.unwrap_or(default.layers),
+        older: options.older.unwrap_or(default.older).min(options.layers.unwrap_or(u32::MAX)),
+    };
+    let dense = (options.engine == Engine::Dense).then(|| {
+        let (heads, layers) = (options.heads.unwrap_or(4), options.layers.unwrap_or(3));
+        DenseConfig {
+            codes: CodeKind::Hadamard,
+            seed: options.seed,
+            ..DenseConfig::authors(0, options.dim, heads as usize, layers as usize)
+        }
+    });
+    NewModel { tokenizer, shape, size, seed: options.seed, dense }
+}
+
+#[derive(Serialize)]
+struct Memorized {
+    documents: usize,
+    tokens: u64,
+    seconds: f64,
+    tokens_per_second: f64,
+    transaction: Option<u64>,
+    added: usize,
+    updated: usize,
+    unchanged: usize,
+    skipped: Vec<String>,
+    model: String,
+    made: bool,
+    load: Option<f64>,
+}
+
+impl Display for Memorized {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        for skipped in &self.skipped {
+            writeln!(f, "{} {skipped}", styled(FAINT, "skipped"))?;
+        }
+        if self.made {
+            writeln!(f, "{} {}", styled(GOOD, "made"), self.model)?;
+        }
+        let plural = if self.documents == 1 { "document" } else { "documents" };
+        let Memorized { added, updated, unchanged, .. } = self;
+        writeln!(
+            f,
+            "{} {} {plural}, {} tokens  {}",
+            styled(GOOD, "memorized"),
+            thousands(self.documents as u64),
+            thousands(self.tokens),
+            styled(FAINT, format!("{added} new, {updated} changed, {unchanged} known already"))
+        )?;
+        if let Some(transaction) = self.transaction {
+            let rate = thousands(self.tokens_per_second as u64);
+            let details = format!("transaction {transaction}, {rate} tokens/s");
+            writeln!(f, "  {}", styled(FAINT, details))?;
+        }
+        if let Some(load) = self.load.filter(|load| *load > 1.0) {
+            writeln!(
+                f,
+                "  the memory is {:.0} % full: `memo rebuild {} --memory …` makes it larger",
+                100.0 * load,
+                self.model
+            )?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn memorize(
+    options: &MemorizeOptions,
+    progress: &Progress,
+) -> anyhow::Result<Box<dyn Report>> {
+    let existing =
+        if options.model.exists() { Some(open(&options.model, progress)?) } else { None };
+    let tokenizer = existing.as_ref().map_or_else(Tokenizer::gpt2, |s| s.tokenizer().clone());
+    let (documents, skipped, tokens) = read(options, &tokenizer, progress)?;
+    if documents.is_empty() {
+        bail!("there is nothing to memorize: every file is empty or was skipped");
+    }
+    let made = existing.is_none();
+    let mut store = if let Some(store) = existing {
+        store
+    } else {
+        let new = NewModel { size: fitting(tokens), ..NewModel::default() };
+        Store::create(&options.model, &new)?
+    };
+    if let Some(memory) = store.memory().sparse() {
+        let fill = Fill::of(memory, tokens);
+        let parameters = memory.settings().parameters();
+        let whole = memory.positions().max(0) as u64 + tokens;
+        if parameters / whole.max(1) < LEAST && !options.force {
+            bail!(
+                "{} would be {:.0} % full and recall about {:.1} % of its tokens; make it larger with \
+                 `memo rebuild {} --memory {}MiB`, or use --force",
+                options.model.display(),
+                100.0 * fill.load,
+                100.0 * fill.recall,
+                options.model.display(),
+                (2 * 92 * whole) >> 20
+            );
+        }
+    }
+    progress.step(format!("memorizing {} tokens", thousands(tokens)));
+    let start = Instant::now();
+    let done = store.memorize(&documents, options.reason.reason.as_deref())?;
+    let seconds = start.elapsed().as_secs_f64();
+    let load = store.memory().sparse().map(|memory| Fill::of(memory, 0).load);
+    close(store, progress)?;
+    Ok(Box::new(Memorized {
+        documents: documents.len(),
+        tokens: done.tokens,
+        seconds,
+        tokens_per_second: done.tokens as f64 / seconds.max(1e-9),
+        transaction: done.transaction,
+        added: done.added.len(),
+        updated: done.updated.len(),
+        unchanged: done.unchanged.len(),
+        skipped,
+        model: options.model.display().to_string(),
+        made,
+        load,
+    }))
+}
+
+/// The documents that were asked for, what was skipped, and how many tokens there are.
+fn read(
+    options: &MemorizeOptions,
+    tokenizer: &Tokenizer,
+    progress: &Progress,
+) -> anyhow::Result<(Vec<NewDocument>, Vec<String>, u64)> {
+    let raw = tokenizer.name() == "bytes";
+    let how = ReadOptions {
+        encoding: if raw { Encoding::Raw } else { Encoding::Utf8 },
+        format: if options.jsonl.is_some() { Format::Jsonl } else { Format::Auto },
+        text_field: options.jsonl.clone().unwrap_or_else(|| "text".to_owned()),
+        ..ReadOptions::default()
+    };
+    let (mut documents, mut skipped, mut tokens) = (Vec::new(), Vec::new(), 0);
+    for path in &options.paths {
+        for item in Reader::open(path, how.clone())? {
+            match item? {
+                Item::Document(document) => {
+                    progress.step(format!("reading {}", document.id));
+                    let ids = tokenizer.encode_bytes(document.content.as_bytes())?;
+                    tokens += ids.len() as u64 + 1;
+                    let id = options.id.clone().unwrap_or(document.id);
+                    let mut new = NewDocument::tokens(ids).with_id(id);
+                    for (key, value) in &options.labels {
+                        new = new.with_label(key, value);
+                    }
+                    documents.push(new);
+                }
+                Item::Skipped(what) => skipped.push(what.to_string()),
+            }
+        }
+    }
+    if options.id.is_some() && documents.len() > 1 {
+        bail!("--id names one document, and there are {}", documents.len());
+    }
+    Ok((documents, skipped, tokens))
+}

@@ -1,0 +1,303 @@
+//! `memo docs`, `show`, `log`, `trace`, `stats` and `digest`: what a model holds.
+
+use super::open;
+use super::size::Fill;
+use crate::args::model::{DocumentOptions, ModelOptions, ShowOptions};
+use crate::output::{FAINT, GOOD, Report, TITLE, styled, thousands};
+use crate::progress::Progress;
+use memo_store::{Document, Sizes, Store, Transaction};
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+
+fn state(document: &Document) -> &'static str {
+    let forgotten = document.versions.iter().all(|version| version.forgotten.is_some());
+    match document.place {
+        Some(place) if place.live => "live",
+        Some(_) => "retired",
+        None if forgotten => "forgotten",
+        None => "rolled back",
+    }
+}
+
+#[derive(Serialize)]
+struct Docs {
+    documents: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    id: String,
+    state: &'static str,
+    version: Option<u32>,
+    tokens: u64,
+    labels: std::collections::BTreeMap<String, String>,
+    time: String,
+}
+
+impl Display for Docs {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let width =
+            self.documents.iter().map(|row| row.id.chars().count()).max().unwrap_or(0).max(8);
+        let head =
+            format!("{:<width$}  {:>10}  {:>3}  {:<11}  labels", "document", "tokens", "v", "");
+        writeln!(f, "{}", styled(TITLE, head.trim_end()))?;
+        for row in &self.documents {
+            let labels: Vec<String> = row.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            let version = row.version.map_or_else(String::new, |version| version.to_string());
+            let line = format!(
+                "{:<width$}  {:>10}  {version:>3}  {:<11}  {}",
+                row.id,
+                thousands(row.tokens),
+                row.state,
+                labels.join(" ")
+            );
+            let style = if row.state == "live" { anstyle::Style::new() } else { FAINT };
+            writeln!(f, "{}", styled(style, line.trim_end()))?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn docs(options: &ModelOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+    let store = open(&options.model, progress)?;
+    let documents = store.documents()?.into_iter().map(|document| {
+        let current = document.place.map(|place| place.version);
+        let version = document.versions.iter().find(|v| Some(v.number) == current);
+        Row {
+            state: state(&document),
+            version: current,
+            tokens: version.map_or(0, |version| version.tokens),
+            time: version.map_or_else(String::new, |version| memo_store::utc(version.time)),
+            labels: document.labels,
+            id: document.id,
+        }
+    });
+    Ok(Box::new(Docs { documents: documents.collect() }))
+}
+
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    document: Document,
+    state: &'static str,
+    text: Option<String>,
+}
+
+impl Display for Shown {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Document { id, labels, versions, .. } = &self.document;
+        writeln!(f, "{}  {}", styled(TITLE, id), styled(FAINT, self.state))?;
+        for (key, value) in labels {
+            writeln!(f, "  {key} = {value}")?;
+        }
+        for version in versions {
+            let what = match version.forgotten {
+                Some(transaction) => format!("forgotten in transaction {transaction}"),
+                None => format!("{} tokens", thousands(version.tokens)),
+            };
+            let (number, from) = (version.number, version.transaction);
+            let time = memo_store::utc(version.time);
+            let line = format!("version {number}  {time}  transaction {from}, {what}");
+            writeln!(f, "  {}", styled(FAINT, line))?;
+        }
+        match &self.text {
+            Some(text) => writeln!(f, "\n{}", text.trim_end()),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn show(options: &ShowOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+    let store = open(&options.model, progress)?;
+    let document = store.document(&options.document)?;
+    let text = if options.version.is_some() || document.place.is_some() {
+        Some(store.text(&options.document, options.version)?)
+    } else {
+        None
+    };
+    Ok(Box::new(Shown { state: state(&document), document, text }))
+}
+
+#[derive(Serialize)]
+struct Log {
+    transactions: Vec<Transaction>,
+}
+
+impl Display for Log {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        for t in &self.transactions {
+            let names: Vec<&str> = t.ops.iter().take(3).map(|op| op.document.as_str()).collect();
+            let more = t.ops.len().saturating_sub(3);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let undone = match (t.undoes, t.undone_by) {
+                (Some(id), _) => format!("  undoes {id}"),
+                (_, Some(id)) => format!("  undone by {id}"),
+                _ => String::new(),
+            };
+            let reason = t.reason.as_ref().map_or_else(String::new, |r| format!("  “{r}”"));
+            writeln!(
+                f,
+                "{:>5}  {}  {:<9} {}{more}{}",
+                t.id,
+                styled(FAINT, memo_store::utc(t.time)),
+                styled(GOOD, format!("{:<9}", t.kind.name())),
+                names.join(", "),
+                styled(FAINT, format!("{undone}{reason}"))
+            )?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn log(options: &ModelOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+    Ok(Box::new(Log { transactions: open(&options.model, progress)?.log()? }))
+}
+
+pub(crate) fn trace(
+    options: &DocumentOptions,
+    progress: &Progress,
+) -> anyhow::Result<Box<dyn Report>> {
+    let store = open(&options.model, progress)?;
+    Ok(Box::new(Log { transactions: store.trace(&options.document)? }))
+}
+
+#[derive(Serialize)]
+struct Stats {
+    model: String,
+    engine: String,
+    tokenizer: String,
+    heads: usize,
+    layers: usize,
+    parameters: u64,
+    bytes: u64,
+    cell_bytes: u64,
+    table_bytes: u64,
+    documents: usize,
+    tokens: u64,
+    parameters_per_token: Option<f64>,
+    bytes_per_token: Option<f64>,
+    load: Option<f64>,
+    noise: Option<f64>,
+    predicted_recall: Option<f64>,
+}
+
+impl Display for Stats {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / 1_048_576.0);
+        writeln!(f, "{}", styled(TITLE, &self.model))?;
+        let Stats { engine, tokenizer, heads, layers, .. } = self;
+        writeln!(f, "  engine      {engine}, {heads} heads, {layers} layers, {tokenizer}")?;
+        writeln!(
+            f,
+            "  documents   {}  {}",
+            thousands(self.documents as u64),
+            styled(FAINT, format!("{} tokens", thousands(self.tokens)))
+        )?;
+        let each = self.bytes_per_token.map_or_else(String::new, |b| format!(", {b:.0} a token"));
+        writeln!(
+            f,
+            "  memory      {}  {}",
+            mib(self.bytes),
+            styled(
+                FAINT,
+                format!("cells {}, tables {}{each}", mib(self.cell_bytes), mib(self.table_bytes))
+            )
+        )?;
+        if let (Some(load), Some(recall)) = (self.load, self.predicted_recall) {
+            let full = ((load * 20.0).round() as usize).min(20);
+            let style = if load <= 1.0 { GOOD } else { anstyle::AnsiColor::Red.on_default() };
+            writeln!(
+                f,
+                "  load        {}{} {:.1} %",
+                styled(style, "█".repeat(full)),
+                styled(FAINT, "░".repeat(20 - full)),
+                100.0 * load
+            )?;
+            writeln!(f, "  recall      about {:.2} % expected", 100.0 * recall)?;
+            if load > 1.0 {
+                let needed = (self.tokens * 2 * 92) >> 20;
+                writeln!(
+                    f,
+                    "  too full: `memo rebuild {} --memory {needed}MiB` makes room",
+                    self.model
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn stats(
+    options: &ModelOptions,
+    progress: &Progress,
+) -> anyhow::Result<Box<dyn Report>> {
+    let store = open(&options.model, progress)?;
+    let live = store.documents()?.into_iter().filter(|d| d.place.is_some_and(|p| p.live));
+    let tokens_of = |d: &Document| {
+        let place = d.place.map(|place| place.version);
+        d.versions.iter().find(|v| Some(v.number) == place).map_or(0, |v| v.tokens)
+    };
+    let (documents, tokens) =
+        live.fold((0, 0), |(count, tokens), d| (count + 1, tokens + tokens_of(&d)));
+    let (heads, layers, parameters, cells, tables) = sizes(&store);
+    let fill = store.memory().sparse().map(|memory| Fill::of(memory, 0));
+    let each = |whole: u64| (tokens > 0).then(|| whole as f64 / tokens as f64);
+    Ok(Box::new(Stats {
+        model: options.model.display().to_string(),
+        engine: store.model().engine.clone(),
+        tokenizer: store.model().tokenizer.clone(),
+        heads,
+        layers,
+        parameters,
+        bytes: cells + tables,
+        cell_bytes: cells,
+        table_bytes: tables,
+        documents,
+        tokens,
+        parameters_per_token: each(parameters),
+        bytes_per_token: each(cells + tables),
+        load: fill.map(|fill| fill.load),
+        noise: fill.map(|fill| fill.noise),
+        predicted_recall: fill.map(|fill| fill.recall),
+    }))
+}
+
+/// Heads, layers, cells, and bytes of cells and of all else.
+fn sizes(store: &Store) -> (usize, usize, u64, u64, u64) {
+    match (&store.model().memory, store.memory().sparse(), store.memory().dense()) {
+        (Sizes::Sparse(settings), Some(memory), _) => {
+            let held = memory.held();
+            let longest = settings.slots.iter().map(|slot| slot.len).max().unwrap_or(1);
+            let layers = longest.ilog(settings.heads) as usize + 1;
+            let cells = (held.cells + held.wide) as u64;
+            let heads = settings.heads as usize;
+            (heads, layers, settings.parameters(), cells, held.tables as u64)
+        }
+        (Sizes::Dense(config), _, Some(memory)) => {
+            let parameters = memory.parameters() as u64;
+            let codes = (memory.bytes() as u64).saturating_sub(parameters * 4);
+            (config.heads, config.layers, parameters, parameters * 4, codes)
+        }
+        _ => (0, 0, 0, 0, 0),
+    }
+}
+
+#[derive(Serialize)]
+struct Digest {
+    digest: String,
+}
+
+impl Display for Digest {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}", self.digest)
+    }
+}
+
+pub(crate) fn digest(
+    options: &ModelOptions,
+    progress: &Progress,
+) -> anyhow::Result<Box<dyn Report>> {
+    let mut store = open(&options.model, progress)?;
+    progress.step("hashing");
+    Ok(Box::new(Digest { digest: store.digest()?.to_string() }))
+}

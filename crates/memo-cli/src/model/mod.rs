@@ -1,0 +1,74 @@
+//! Commands on a model directory: arguments in, a report out; the work is the store's.
+
+mod ask;
+mod change;
+mod create;
+mod keep;
+mod list;
+mod size;
+
+use crate::args::model::ModelCommand;
+use crate::output::Report;
+use crate::progress::Progress;
+use memo_store::Store;
+use std::path::Path;
+
+pub(crate) fn run(
+    command: &ModelCommand,
+    progress: &Progress,
+    json: bool,
+) -> anyhow::Result<Box<dyn Report>> {
+    match command {
+        ModelCommand::Init(options) => create::init(options),
+        ModelCommand::Memorize(options) => create::memorize(options, progress),
+        ModelCommand::Complete(options) => ask::complete(options, progress, json),
+        ModelCommand::Recall(options) => ask::recall(options, progress),
+        ModelCommand::Score(options) => ask::score(options, progress),
+        ModelCommand::Explain(options) => ask::explain(options, progress),
+        ModelCommand::Find(options) => ask::find(options, progress),
+        ModelCommand::Forget(options) => change::forget(options, progress),
+        ModelCommand::Retire(options) => change::retire(options, progress),
+        ModelCommand::Restore(options) => change::restore(options, progress),
+        ModelCommand::Replace(options) => change::replace(options, progress),
+        ModelCommand::Edit(options) => change::edit(options, progress),
+        ModelCommand::Rollback(options) => change::rollback(options, progress),
+        ModelCommand::Docs(options) => list::docs(options, progress),
+        ModelCommand::Show(options) => list::show(options, progress),
+        ModelCommand::Log(options) => list::log(options, progress),
+        ModelCommand::Trace(options) => list::trace(options, progress),
+        ModelCommand::Stats(options) => list::stats(options, progress),
+        ModelCommand::Digest(options) => list::digest(options, progress),
+        ModelCommand::Verify(options) => keep::verify(options, progress),
+        ModelCommand::Rebuild(options) => keep::rebuild(options, progress),
+        ModelCommand::Merge(options) => keep::merge(options, progress),
+        ModelCommand::Backup(options) => keep::backup(options, progress),
+        ModelCommand::Freeze(options) => keep::freeze(options, progress),
+        ModelCommand::Export(options) => keep::export(options, progress),
+        ModelCommand::Import(options) => keep::import(options, progress),
+    }
+}
+
+/// Opens a model for writing.
+fn open(path: &Path, progress: &Progress) -> anyhow::Result<Store> {
+    progress.step("opening");
+    Ok(Store::open(path)?)
+}
+
+/// Closes a model; writing its checkpoint may take a while.
+fn close(store: Store, progress: &Progress) -> anyhow::Result<()> {
+    progress.step("writing a checkpoint");
+    Ok(store.close()?)
+}
+
+/// A text given on the command line; `-` reads it from standard input.
+fn given(text: &str) -> anyhow::Result<String> {
+    if text != "-" {
+        return Ok(text.to_owned());
+    }
+    let mut read = std::io::read_to_string(std::io::stdin())?;
+    // What a terminal or `echo` adds is not meant.
+    if read.ends_with('\n') {
+        read.pop();
+    }
+    Ok(read)
+}
