@@ -16,7 +16,7 @@ use crate::memorize::{add_version, current, is_edit};
 use crate::record::{Copy, Document, Forgotten, Kind, Op, Place, Role, Transaction};
 use crate::store::{Change, Store};
 use memo::sparse::Digest;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
 /// What a forget did, and what it could not reach.
@@ -52,24 +52,36 @@ const SCRUBBED: &str = "[forgotten]";
 impl Store {
     /// Forgets a document with all its versions.
     pub fn forget_document(&mut self, id: &str, reason: Option<&str>) -> Result<Receipt, Error> {
+        self.forget_documents(&[id], reason)
+    }
+
+    /// Forgets documents with all their versions, in one transaction and with one scrub.
+    pub fn forget_documents(
+        &mut self,
+        ids: &[&str],
+        reason: Option<&str>,
+    ) -> Result<Receipt, Error> {
         // What could not be finished before is finished first.
         self.finish_forgets()?;
-        let mut document = self.document(id)?;
-        let state = |why: String| Error::State { id: id.to_owned(), why };
-        let left: Vec<u32> = document
-            .versions
-            .iter()
-            .filter(|version| version.forgotten.is_none())
-            .map(|version| version.number)
-            .collect();
-        if left.is_empty() {
-            return Err(state("was forgotten before".to_owned()));
+        let (mut changes, mut scrubbed) = (Vec::new(), Vec::new());
+        for id in ids.iter().collect::<BTreeSet<_>>() {
+            let mut document = self.document(id)?;
+            let versions = document.versions.iter().filter(|v| v.forgotten.is_none());
+            let left: Vec<u32> = versions.map(|version| version.number).collect();
+            if left.is_empty() {
+                let why = "was forgotten before".to_owned();
+                return Err(Error::State { id: (*id).to_string(), why });
+            }
+            let before = document.place;
+            document.place = None;
+            changes.push(Change { document: document.clone(), before, content: None });
+            scrubbed.push((document, left));
         }
-        let shared = self.sharing(&document)?;
-        let before = document.place;
-        document.place = None;
-        let change = Change { document: document.clone(), before, content: None };
-        self.forget(reason, vec![change], &[(document, left)], None, shared)
+        if changes.is_empty() {
+            return Err(Error::Invalid("there is no document to forget".to_owned()));
+        }
+        let shared = self.sharing(&scrubbed)?;
+        self.forget(reason, changes, &scrubbed, None, shared)
     }
 
     /// Forgets a text: cuts it out of every document that contains it, and makes each cut a document boundary. What
@@ -197,6 +209,9 @@ impl Store {
 
     /// Does what is left to do of forgets that were begun: checkpoint, then scrub.
     pub(crate) fn finish_forgets(&mut self) -> Result<(), Error> {
+        if !self.ledger.forgetting()? {
+            return Ok(());
+        }
         let open: Vec<Transaction> =
             self.log()?.into_iter().filter(|t| !t.scrub.is_empty()).collect();
         if open.is_empty() {
@@ -233,21 +248,24 @@ impl Store {
         self.ledger.replace_by(&path)
     }
 
-    /// Live documents that have a passage in common with a document's versions.
-    fn sharing(&self, document: &Document) -> Result<Vec<String>, Error> {
+    /// Live documents that have a passage in common with versions that are to go.
+    fn sharing(&self, going: &[(Document, Vec<u32>)]) -> Result<Vec<String>, Error> {
         let bytes = self.tokenizer.name() == "bytes";
         let passage = if bytes { PASSAGE_OF_BYTES } else { PASSAGE };
         let mut passages: HashSet<Vec<u32>> = HashSet::new();
-        for version in document.versions.iter().filter(|v| v.forgotten.is_none()) {
-            let content = self.ledger.content(document.number, version)?;
-            for part in &content.parts {
-                passages.extend(part.windows(passage).map(<[u32]>::to_vec));
+        for (document, versions) in going {
+            for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
+                let content = self.ledger.content(document.number, version)?;
+                for part in &content.parts {
+                    passages.extend(part.windows(passage).map(<[u32]>::to_vec));
+                }
             }
         }
+        let goes = |number: u64| going.iter().any(|(document, _)| document.number == number);
         let mut shared = Vec::new();
         for other in self.ledger.documents()? {
             let live = other.place.is_some_and(|place| place.live);
-            if !live || other.number == document.number {
+            if !live || goes(other.number) {
                 continue;
             }
             let Some(version) = current(&other) else { continue };

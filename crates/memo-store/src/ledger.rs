@@ -14,6 +14,8 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
 const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
+/// Under this name in [`META`] while a forget is not finished.
+const FORGETTING: &str = "forgetting";
 const DOCUMENTS: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("documents");
 const TOKENS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("tokens");
 const TRANSACTIONS: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("transactions");
@@ -264,6 +266,26 @@ impl Ledger {
         })
     }
 
+    /// Whether a forget was begun and is not finished.
+    pub(crate) fn forgetting(&self) -> Result<bool, Error> {
+        self.reading(|read| {
+            let meta = read.open_table(META).map_err(failed(&self.path))?;
+            Ok(meta.get(FORGETTING).map_err(failed(&self.path))?.is_some())
+        })
+    }
+
+    /// The versions whose tokens are there: document number and version.
+    pub(crate) fn versions_with_tokens(&self) -> Result<Vec<(u64, u32)>, Error> {
+        self.reading(|read| {
+            let table = read.open_table(TOKENS).map_err(failed(&self.path))?;
+            let mut found = Vec::new();
+            for entry in table.iter().map_err(failed(&self.path))? {
+                found.push(entry.map_err(failed(&self.path))?.0.value());
+            }
+            Ok(found)
+        })
+    }
+
     /// Adds a transaction and what it changes, all or nothing, durably.
     pub(crate) fn commit(&self, transaction: &Transaction, changes: &Changes) -> Result<(), Error> {
         let mut next = self.next_number()?;
@@ -276,6 +298,9 @@ impl Ledger {
             }
             let mut meta = change.open_table(META).map_err(failed(&self.path))?;
             meta.insert("next", &next.to_le_bytes()[..]).map_err(failed(&self.path))?;
+            if !transaction.scrub.is_empty() {
+                meta.insert(FORGETTING, &[1][..]).map_err(failed(&self.path))?;
+            }
             let mut table = change.open_table(TOKENS).map_err(failed(&self.path))?;
             for (number, version, content) in &changes.contents {
                 table
@@ -332,7 +357,10 @@ impl Ledger {
                 let mut to = change.open_table(META).map_err(failed(path))?;
                 for entry in from.iter().map_err(failed(&self.path))? {
                     let (key, value) = entry.map_err(failed(&self.path))?;
-                    to.insert(key.value(), value.value()).map_err(failed(path))?;
+                    // The copy is what finishes a forget.
+                    if key.value() != FORGETTING {
+                        to.insert(key.value(), value.value()).map_err(failed(path))?;
+                    }
                 }
                 let from = read.open_table(DOCUMENTS).map_err(failed(&self.path))?;
                 let mut to = change.open_table(DOCUMENTS).map_err(failed(path))?;

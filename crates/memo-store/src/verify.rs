@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::store::{Store, write_live};
 use memo::dense::CorrelationMemory;
 use memo::sparse::Digest;
+use std::collections::HashSet;
 
 /// What was checked, and what is wrong.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,16 +30,26 @@ impl Store {
             damage.push("ledger.redb: its database had to be repaired".to_owned());
         }
         let (mut documents, mut versions) = (0, 0);
+        let mut known = HashSet::new();
         for document in self.ledger.documents()? {
             documents += 1;
             for version in document.versions.iter().filter(|v| v.forgotten.is_none()) {
                 versions += 1;
+                known.insert((document.number, version.number));
                 let name = format!("document {:?}, version {}", document.id, version.number);
                 match self.ledger.content(document.number, version) {
                     Ok(content) if self.ledger.digest(&content) == version.digest => {}
                     Ok(_) => damage.push(format!("{name}: its tokens do not match its digest")),
                     Err(error) => damage.push(format!("{name}: {error}")),
                 }
+            }
+        }
+        for (number, version) in self.ledger.versions_with_tokens()? {
+            if !known.contains(&(number, version)) {
+                damage.push(format!(
+                    "ledger.redb: it has tokens of document number {number}, version {version}, which was forgotten or \
+                     never recorded"
+                ));
             }
         }
         for (_, path) in checkpoint::list(&self.directory)? {

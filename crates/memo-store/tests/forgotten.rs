@@ -139,3 +139,25 @@ fn a_text_is_found_as_the_tokenizer_keeps_it() {
     assert_eq!(store.text("a", None).unwrap().trim(), OTHER);
     assert_gone(store.directory(), store.tokenizer(), SECRET);
 }
+
+#[test]
+fn several_documents_are_forgotten_at_once_or_none() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    let texts: Vec<String> =
+        (0..5).map(|k| format!("{SECRET} This is number {k} of them.")).collect();
+    let documents: Vec<NewDocument> =
+        texts.iter().enumerate().map(|(k, text)| document(&format!("d{k}"), text)).collect();
+    store.memorize(&documents, None).unwrap();
+    let before = store.digest().unwrap();
+    assert!(store.forget_documents(&["d0", "nobody"], None).is_err());
+    assert_eq!(store.digest().unwrap(), before);
+    let receipt = store.forget_documents(&["d0", "d1", "d3", "d1"], None).unwrap();
+    assert_eq!((receipt.documents.len(), receipt.transaction), (3, 2));
+    assert_eq!(receipt.shared, ["d2", "d4"]);
+    for k in [0, 1, 3] {
+        assert_gone(&path, store.tokenizer(), &texts[k]["Marta".len()..][SECRET.len()..]);
+    }
+    assert!(store.verify().unwrap().damage.is_empty());
+}

@@ -287,9 +287,9 @@ pub(crate) struct TextOptions {
 pub(crate) struct ForgetOptions {
     /// The model's directory.
     pub(crate) model: PathBuf,
-    /// Forget this document with all its versions.
+    /// Forget this document with all its versions; may be given several times.
     #[arg(long, value_name = "ID")]
-    pub(crate) doc: Option<String>,
+    pub(crate) doc: Vec<String>,
     /// Forget the document with the content of this file.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,

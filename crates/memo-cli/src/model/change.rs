@@ -6,7 +6,7 @@ use crate::args::model::{
 };
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
-use anyhow::{Context, bail};
+use anyhow::bail;
 use memo_store::{Forgotten, Transaction};
 use memo_text::{Encoding, Item, ReadOptions, Reader};
 use serde::Serialize;
@@ -91,7 +91,7 @@ pub(crate) fn forget(
 ) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
     let reason = options.reason.reason.as_deref();
-    let mut id = options.doc.clone();
+    let mut ids = options.doc.clone();
     if let Some(path) = &options.file {
         let raw = store.tokenizer().name() == "bytes";
         let encoding = if raw { Encoding::Raw } else { Encoding::Utf8 };
@@ -101,19 +101,18 @@ pub(crate) fn forget(
         };
         let tokens = store.tokenizer().encode_bytes(document.content.as_bytes())?;
         let found = store.with_tokens(&tokens)?;
-        let first = found.into_iter().next();
-        id = Some(first.with_context(|| {
-            format!(
-                "no document has the content of {}; `memo find` searches for parts",
-                path.display()
-            )
-        })?);
+        if found.is_empty() {
+            let path = path.display();
+            bail!("no document has the content of {path}; `memo find` searches for parts");
+        }
+        ids = found;
     }
     progress.step("forgetting");
-    let receipt = match (id, &options.text) {
-        (Some(id), _) => store.forget_document(&id, reason)?,
-        (None, Some(text)) => store.forget_text(&given(text)?, reason)?,
-        (None, None) => bail!("say what to forget: --doc, --file or --text"),
+    let receipt = if let Some(text) = &options.text {
+        store.forget_text(&given(text)?, reason)?
+    } else {
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        store.forget_documents(&ids, reason)?
     };
     close(store, progress)?;
     Ok(Box::new(Receipt {
