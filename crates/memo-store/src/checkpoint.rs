@@ -16,6 +16,7 @@
 //! A *frozen* memory is such a file with fewer bits a cell (`bits` in its head), and one section more, the rows' numbers
 //! ([`crate::packed`]).
 
+use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::files;
 use crate::mapped::Mapped;
@@ -206,17 +207,13 @@ pub(crate) struct Checkpoint {
 impl Checkpoint {
     /// Reads all but the cells.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        let damaged = |what: &str| Error::Damaged {
-            path: path.to_owned(),
-            what: what.to_owned(),
-            help: HELP,
-        };
+        let damaged = |what: Damage| Error::Damaged { path: path.to_owned(), what, help: HELP };
         let mut file = File::open(path).map_err(io(path))?;
         let size = file.metadata().map_err(io(path))?.len();
         let mut front = [0; 16];
-        file.read_exact(&mut front).map_err(|_| damaged("it is too short"))?;
+        file.read_exact(&mut front).map_err(|_| damaged(Damage::CutOff))?;
         if &front[..8] != MAGIC {
-            return Err(damaged("it does not begin as a checkpoint does"));
+            return Err(damaged(Damage::Magic));
         }
         let number = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|k| front[at + k]));
         if number(8) != FORMAT {
@@ -224,36 +221,37 @@ impl Checkpoint {
         }
         let len = number(12);
         if len > MOST || u64::from(len) + 20 > size {
-            return Err(damaged("its head is longer than the file"));
+            return Err(damaged(Damage::Length));
         }
         let mut rest = vec![0; len as usize + 4];
-        file.read_exact(&mut rest).map_err(|_| damaged("its head is cut off"))?;
+        file.read_exact(&mut rest).map_err(|_| damaged(Damage::CutOff))?;
         let (json, crc) = rest.split_at(len as usize);
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&front);
         hasher.update(json);
         if hasher.finalize().to_le_bytes() != *crc {
-            return Err(damaged("the checksum of its head is wrong"));
+            return Err(damaged(Damage::Checksum("its head")));
         }
-        let head: Head = serde_json::from_slice(json).map_err(|e| damaged(&e.to_string()))?;
-        head.settings.check().map_err(|e| damaged(&e.to_string()))?;
+        let head: Head =
+            serde_json::from_slice(json).map_err(|e| damaged(Damage::Syntax(e.to_string())))?;
+        head.settings.check().map_err(|e| damaged(Damage::Sizes(e.to_string())))?;
         if head.bits.is_some_and(|bits| !packed::BITS.contains(&bits)) {
-            return Err(damaged("its cells have an unknown number of bits"));
+            return Err(damaged(Damage::Unfitting("the number of bits a cell".into())));
         }
         let cells = packed::packed_len(&head.settings, head.bits.unwrap_or(8)) as u64;
         let ends = head.cells.checked_add(cells);
         if ends != Some(size) {
-            return Err(damaged("its length is wrong"));
+            return Err(damaged(Damage::Length));
         }
         if head.sections.len() != SCALES + usize::from(head.bits.is_some()) {
-            return Err(damaged("it lacks a section"));
+            return Err(damaged(Damage::Lacks("a section")));
         }
         let mut sections = Vec::new();
         let mut start = ALIGN;
         for section in &head.sections {
             let end = section.start.checked_add(section.len);
             let Some(end) = end.filter(|&end| section.start == start && end <= head.cells) else {
-                return Err(damaged("a section is not in its place"));
+                return Err(damaged(Damage::Misplaced("a section")));
             };
             start = end;
             let mut bytes = vec![0; section.len as usize];
@@ -262,15 +260,15 @@ impl Checkpoint {
             sections.push(bytes);
         }
         if head.cells != start.next_multiple_of(ALIGN) {
-            return Err(damaged("its cells are not in their place"));
+            return Err(damaged(Damage::Misplaced("the block of cells")));
         }
         let right = sections.par_iter().zip(&head.sections);
         if !right.all(|(bytes, section)| crc32fast::hash(bytes) == section.crc) {
-            return Err(damaged("the checksum of a section is wrong"));
+            return Err(damaged(Damage::Checksum("a section")));
         }
         let parts = [PAIRS, TOTALS].map(|table| parts(&sections[table]));
         let [Some(pairs), Some(totals)] = parts else {
-            return Err(damaged("a table's parts do not add up"));
+            return Err(damaged(Damage::Unfitting("a table".into())));
         };
         let parts = [pairs, totals];
         Ok(Checkpoint { path: path.to_owned(), file, head, sections, parts })
@@ -301,7 +299,7 @@ impl Checkpoint {
         let checks = self.checks(packed.len())?;
         let right = packed.par_chunks(RUN).zip(&checks).all(|(run, c)| crc32fast::hash(run) == *c);
         if !right {
-            return Err(self.damaged("the checksum of its cells is wrong"));
+            return Err(self.damaged(Damage::Checksum("its cells")));
         }
         let mut cells = Ram::new(Memory::storage_len(settings))?;
         if bits == 8 {
@@ -315,15 +313,15 @@ impl Checkpoint {
         Ok(Memory::restore(settings.clone(), Box::new(cells), &saved)?)
     }
 
-    fn damaged(&self, what: &str) -> Error {
-        Error::Damaged { path: self.path.clone(), what: what.to_owned(), help: HELP }
+    fn damaged(&self, what: Damage) -> Error {
+        Error::Damaged { path: self.path.clone(), what, help: HELP }
     }
 
     /// The checksums of the runs of `len` bytes.
     fn checks(&self, len: usize) -> Result<Vec<u32>, Error> {
         let checks: Vec<u32> = numbers(&self.sections[CHECKS], u32::from_le_bytes);
         if checks.len() != len.div_ceil(RUN) {
-            return Err(self.damaged("the number of its checksums is wrong"));
+            return Err(self.damaged(Damage::Unfitting("the number of its checksums".into())));
         }
         Ok(checks)
     }

@@ -1,5 +1,6 @@
 //! Everything that can go wrong with a model directory, one variant each.
 
+use crate::damage::Damage;
 use std::path::PathBuf;
 
 /// Why a model directory refused. Nothing has changed when an operation returns one of these, unless it says so.
@@ -44,7 +45,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// In what way.
-        what: String,
+        what: Damage,
         /// What to do.
         help: &'static str,
     },

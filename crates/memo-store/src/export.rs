@@ -8,6 +8,7 @@
 //! documents there is nothing to rebuild from: such an import is a frozen model.
 
 use crate::checkpoint;
+use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::files;
 use crate::ledger::{Content, Ledger};
@@ -101,18 +102,18 @@ impl Store {
         }
         let path = from.join(MODEL);
         let help = "export the model again";
-        let damaged = |what: String| Error::Damaged { path: path.clone(), what, help };
+        let damaged = |what: Damage| Error::Damaged { path: path.clone(), what, help };
         let json = std::fs::read(&path).map_err(io(&path))?;
         let exported: Exported =
-            serde_json::from_slice(&json).map_err(|e| damaged(e.to_string()))?;
+            serde_json::from_slice(&json).map_err(|e| damaged(Damage::Syntax(e.to_string())))?;
         if exported.format != FORMAT {
             return Err(Error::Format { path, found: exported.format, known: FORMAT });
         }
         let settings = exported.model.need_sparse(WHAT)?;
-        settings.check().map_err(|e| damaged(e.to_string()))?;
+        settings.check().map_err(|e| damaged(Damage::Sizes(e.to_string())))?;
         let mut memory = read_memory(&from.join(MEMORY), settings)?;
         if memory.digest()?.to_string() != exported.digest {
-            return Err(damaged("its digest is not that of the exported memory".to_owned()));
+            return Err(damaged(Damage::Digest("the exported memory")));
         }
         let beside = files::unfinished_directory(to);
         let _ = std::fs::remove_dir_all(&beside);
@@ -129,7 +130,7 @@ impl Store {
         directory: &Path,
         exported: Exported,
         memory: &mut Memory,
-        damaged: &impl Fn(String) -> Error,
+        damaged: &impl Fn(Damage) -> Error,
     ) -> Result<(), Error> {
         private(directory)?;
         if let Some(json) = &exported.tokenizer {
@@ -151,7 +152,7 @@ impl Store {
         });
         store.bring_all(Kind::Memorize, Some("imported"), contents.collect())?;
         if store.digest()?.to_string() != exported.digest {
-            return Err(damaged("its documents do not make its memory".to_owned()));
+            return Err(damaged(Damage::Digest("its documents")));
         }
         store.checkpoint()?;
         drop(store);
@@ -205,17 +206,18 @@ fn tensors(memory: &Memory) -> Vec<Tensor> {
 }
 
 fn read_memory(path: &Path, settings: &Settings) -> Result<Memory, Error> {
-    let damaged = |what: String| Error::Damaged {
+    let damaged = |what: Damage| Error::Damaged {
         path: path.to_owned(),
         what,
         help: "export the model again",
     };
     let bytes = std::fs::read(path).map_err(io(path))?;
-    let tensors = SafeTensors::deserialize(&bytes).map_err(|e| damaged(e.to_string()))?;
+    let tensors =
+        SafeTensors::deserialize(&bytes).map_err(|e| damaged(Damage::Syntax(e.to_string())))?;
     let get = |name: &str, dtype: Dtype| {
-        let tensor = tensors.tensor(name).map_err(|e| damaged(e.to_string()))?;
+        let tensor = tensors.tensor(name).map_err(|e| damaged(Damage::Syntax(e.to_string())))?;
         if tensor.dtype() != dtype {
-            return Err(damaged(format!("{name} has the wrong type")));
+            return Err(damaged(Damage::Unfitting(name.to_owned())));
         }
         Ok(tensor.data().to_vec())
     };
@@ -227,7 +229,7 @@ fn read_memory(path: &Path, settings: &Settings) -> Result<Memory, Error> {
         let name = format!("cells.{}.{}", slot.skip, slot.len);
         let data = get(&name, Dtype::I8)?;
         if data.len() as u64 != slot.rows * u64::from(slot.width) {
-            return Err(damaged(format!("{name} has the wrong size")));
+            return Err(damaged(Damage::Unfitting(name)));
         }
         mine[..data.len()].copy_from_slice(&data);
     }
@@ -240,7 +242,7 @@ fn read_memory(path: &Path, settings: &Settings) -> Result<Memory, Error> {
         let width = settings.slots.get(slot).map_or(usize::MAX, |s| s.width as usize);
         let (mine, others) = left
             .split_at_checked(width)
-            .ok_or_else(|| damaged("wide.values has the wrong size".to_owned()))?;
+            .ok_or_else(|| damaged(Damage::Unfitting("wide.values".to_owned())))?;
         left = others;
         wide.push((slot, pair[1], mine.to_vec()));
     }
@@ -250,14 +252,13 @@ fn read_memory(path: &Path, settings: &Settings) -> Result<Memory, Error> {
         let mut parts = vec![Vec::new(); PARTS];
         for (key, count) in keys.iter().zip(&counts) {
             let part = parts.get_mut((key >> 32) as usize);
-            let part =
-                part.ok_or_else(|| damaged(format!("{name} has a key that is too large")))?;
+            let part = part.ok_or_else(|| damaged(Damage::Unfitting(name.to_owned())))?;
             part.push((*key as u32, *count));
         }
         if keys.len() == counts.len() {
             Ok(parts)
         } else {
-            Err(damaged(format!("{name} is uneven")))
+            Err(damaged(Damage::Unfitting(name.to_owned())))
         }
     };
     let saved = Read {

@@ -1,5 +1,6 @@
 //! The ledger: documents, tokens and transactions in one transactional database. It is the truth.
 
+use crate::damage::Damage;
 use crate::error::Error;
 use crate::files;
 use crate::record::{Copy, Document, Op, Role, Transaction, Version};
@@ -128,7 +129,7 @@ impl Ledger {
         })?;
         ledger.key = key
             .and_then(|key| key.try_into().ok())
-            .ok_or_else(|| ledger.damaged("it has no key".to_owned()))?;
+            .ok_or_else(|| ledger.damaged(Damage::Lacks("its key")))?;
         Ok(ledger)
     }
 
@@ -141,7 +142,7 @@ impl Ledger {
             let transaction = match &self.database {
                 Base::Writing(database) => database.begin_read(),
                 Base::Reading(database) => database.begin_read(),
-                Base::Closed => return Err(self.damaged("it is closed".to_owned())),
+                Base::Closed => return Err(self.damaged(Damage::Database)),
             };
             read(&transaction.map_err(failed(&self.path))?)
         })
@@ -162,12 +163,13 @@ impl Ledger {
         })
     }
 
-    pub(crate) fn damaged(&self, what: String) -> Error {
+    pub(crate) fn damaged(&self, what: Damage) -> Error {
         Error::Damaged { path: self.path.clone(), what, help: "restore it from a backup" }
     }
 
     fn decode<T: DeserializeOwned>(&self, what: &str, bytes: &[u8]) -> Result<T, Error> {
-        serde_json::from_slice(bytes).map_err(|e| self.damaged(format!("{what}: {e}")))
+        serde_json::from_slice(bytes)
+            .map_err(|e| self.damaged(Damage::Syntax(format!("{what}: {e}"))))
     }
 
     /// The digest of a content under the model's secret key.
@@ -208,8 +210,8 @@ impl Ledger {
         self.reading(|read| {
             let table = read.open_table(TOKENS).map_err(failed(&self.path))?;
             let bytes = table.get((number, version.number)).map_err(failed(&self.path))?;
-            let bytes = bytes
-                .ok_or_else(|| self.damaged("the tokens of a version are missing".to_owned()))?;
+            let bytes =
+                bytes.ok_or_else(|| self.damaged(Damage::Lacks("the tokens of a version")))?;
             let (tokens, rest) = bytes.value().as_chunks::<4>();
             let tokens: Vec<u32> = tokens.iter().map(|&token| u32::from_le_bytes(token)).collect();
             // Nothing at all, or parts with a mark between each two.
@@ -220,7 +222,9 @@ impl Ledger {
             };
             let lens = parts.iter().map(|part| part.len() as u64);
             if !rest.is_empty() || !lens.eq(version.parts.iter().copied()) {
-                return Err(self.damaged("a version has the wrong number of tokens".to_owned()));
+                return Err(
+                    self.damaged(Damage::Unfitting("the number of a version's tokens".to_owned()))
+                );
             }
             Ok(Content { parts, role: version.role })
         })
@@ -446,7 +450,7 @@ fn guarded<T>(path: &Path, use_it: impl FnOnce() -> Result<T, Error>) -> Result<
     std::panic::catch_unwind(AssertUnwindSafe(use_it)).unwrap_or_else(|_| {
         Err(Error::Damaged {
             path: path.to_owned(),
-            what: "its database cannot be read".to_owned(),
+            what: Damage::Database,
             help: "restore it from a backup",
         })
     })

@@ -26,6 +26,7 @@
 
 mod checkpoint;
 mod copies;
+mod damage;
 mod edit;
 mod engine;
 mod error;
@@ -48,6 +49,7 @@ mod rollback;
 mod store;
 mod verify;
 
+pub use self::damage::Damage;
 pub use self::edit::Edited;
 pub use self::engine::Engine;
 pub use self::error::Error;

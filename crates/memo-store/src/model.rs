@@ -3,6 +3,7 @@
 //! Its first line is `check = "…"`, a hash of the lines after it and of `tokenizer.json`: with another seed or another
 //! word a model would not be damaged but a different one, and nothing else would tell.
 
+use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::files;
 use memo::dense::DenseConfig;
@@ -121,7 +122,7 @@ impl Model {
 
     pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
         let path = directory.join("model.toml");
-        let damaged = |what: String| Error::Damaged {
+        let damaged = |what: Damage| Error::Damaged {
             path: path.clone(),
             what,
             help: "restore it from a backup",
@@ -134,25 +135,27 @@ impl Model {
             Err(error) => return Err(io(&path)(error)),
         };
         if size > MOST {
-            return Err(damaged(format!("it has {size} bytes")));
+            return Err(damaged(Damage::Huge(size)));
         }
         let text = std::fs::read(&path).map_err(io(&path))?;
-        let text = String::from_utf8(text).map_err(|_| damaged("it is not text".to_owned()))?;
-        let head: Head = toml::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+        let text = String::from_utf8(text).map_err(|_| damaged(Damage::NotText))?;
+        let head: Head =
+            toml::from_str(&text).map_err(|e| damaged(Damage::Syntax(e.to_string())))?;
         if head.format != FORMAT {
             return Err(Error::Format { path, found: head.format, known: FORMAT });
         }
         let (check, text) = text.split_once('\n').unwrap_or_default();
-        let model: Model = toml::from_str(text).map_err(|e| damaged(e.to_string()))?;
+        let model: Model =
+            toml::from_str(text).map_err(|e| damaged(Damage::Syntax(e.to_string())))?;
         if check != format!("check = \"{}\"", model.check(directory, text)?) {
-            return Err(damaged("its checksum, or that of tokenizer.json, is wrong".to_owned()));
+            return Err(damaged(Damage::Checksum("it, or of tokenizer.json,")));
         }
         let checked = match (model.engine.as_str(), &model.memory) {
             ("sparse", Sizes::Sparse(settings)) => settings.check().map_err(|e| e.to_string()),
             ("dense", Sizes::Dense(config)) => config.check().map_err(|e| e.to_string()),
             (engine, _) => Err(format!("its engine is {engine:?}, and its sizes are of another")),
         };
-        checked.map_err(damaged)?;
+        checked.map_err(|what| damaged(Damage::Sizes(what)))?;
         Ok(model)
     }
 
@@ -183,7 +186,8 @@ impl Model {
             Sizes::Dense(config) => (config.vocab, tokenizer.eos()),
         };
         if (tokenizer.vocab_size(), tokenizer.eos()) != expected {
-            let what = format!("its tokenizer has {} tokens", tokenizer.vocab_size());
+            let what =
+                Damage::Unfitting(format!("a tokenizer of {} tokens", tokenizer.vocab_size()));
             return Err(Error::Damaged { path, what, help: "restore it from a backup" });
         }
         Ok(tokenizer)

@@ -1,6 +1,7 @@
 //! The store: a model directory open for writing.
 
 use crate::checkpoint::{self, Checkpoint};
+use crate::damage::Damage;
 use crate::engine::Engine;
 use crate::error::{Error, io};
 use crate::files;
@@ -203,7 +204,7 @@ impl Store {
     }
 
     fn lacking(&self, why: impl std::fmt::Display) -> Error {
-        let what = format!("a transaction was recorded, but the memory lacks it ({why})");
+        let what = Damage::Behind(why.to_string());
         Error::Damaged { path: self.directory.clone(), what, help: checkpoint::HELP }
     }
 
@@ -368,8 +369,7 @@ pub(crate) fn replay(
     applied: &mut u64,
 ) -> Result<u64, Error> {
     if ledger.last()? < *applied {
-        let what = "it is older than the checkpoint".to_owned();
-        return Err(ledger.damaged(what));
+        return Err(ledger.damaged(Damage::Older));
     }
     let transactions = ledger.transactions(*applied)?;
     let Some(last) = transactions.last().map(|transaction| transaction.id) else { return Ok(0) };

@@ -123,6 +123,8 @@ impl Entry {
 struct Done {
     forget: bool,
     undone: bool,
+    /// The number of the transaction that this one rolled back.
+    undoes: Option<usize>,
     /// Document, where it was, where it went.
     moves: Vec<(String, Place, Place)>,
 }
@@ -161,7 +163,7 @@ impl Book {
             moves.push((id, entry.place, place));
             entry.place = place;
         }
-        self.log.push(Done { forget, undone: false, moves });
+        self.log.push(Done { forget, undone: false, undoes: None, moves });
     }
 
     fn live(&self) -> impl Iterator<Item = (&String, &Said)> {
@@ -245,6 +247,12 @@ impl Book {
         let back = undone.moves.into_iter().map(|(id, before, _)| Step::Move(id, before)).collect();
         self.record(false, back);
         self.log[number - 1].undone = true;
+        // Undoing a rollback brings back what it undid.
+        if let Some(again) = undone.undoes {
+            self.log[again - 1].undone = false;
+        }
+        let last = self.log.len() - 1;
+        self.log[last].undoes = Some(number);
         Some(())
     }
 
@@ -301,7 +309,8 @@ impl Book {
         let mut renamed: Vec<String> = Vec::new();
         for (id, said) in other.live() {
             let mut id = id.clone();
-            if let Some(ours) = self.entry(&id).live() {
+            // A retired document is ours too.
+            if let Some(ours) = self.entry(&id).current() {
                 match conflict {
                     _ if ours == said => continue,
                     Conflict::Refuse => return None,
