@@ -371,7 +371,8 @@ fn parts(section: &[u8]) -> Option<Vec<(usize, usize)>> {
     (start == section.len()).then_some(parts)
 }
 
-fn numbers<const N: usize, T>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
+/// Little-endian numbers.
+pub(crate) fn numbers<const N: usize, T>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
     bytes.as_chunks::<N>().0.iter().map(|&bytes| number(bytes)).collect()
 }
 

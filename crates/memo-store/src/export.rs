@@ -7,7 +7,7 @@
 //! Importing memorizes the documents again and compares digests, so an import is as trustworthy as the original. Without
 //! documents there is nothing to rebuild from: such an import is a frozen model.
 
-use crate::checkpoint;
+use crate::checkpoint::{self, numbers};
 use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::files;
@@ -16,7 +16,7 @@ use crate::memorize::current;
 use crate::model::{FORMAT, Model};
 use crate::record::{CopyKind, Kind, Role};
 use crate::store::{Store, private};
-use memo::sparse::{Leaves, Memory, PARTS, Ram, Saved, Settings, Storage, TableKind};
+use memo::sparse::{Memory, PARTS, Ram, Saved, Settings, Storage, TableKind};
 use memo_text::Tokenizer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -269,10 +269,6 @@ fn read_memory(path: &Path, settings: &Settings) -> Result<Memory, Error> {
     Ok(Memory::restore(settings.clone(), Box::new(cells), &saved)?)
 }
 
-fn numbers<const N: usize, T>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
-    bytes.as_chunks::<N>().0.iter().map(|&bytes| number(bytes)).collect()
-}
-
 /// What was read of an exported memory.
 struct Read {
     unigrams: Vec<i64>,
@@ -291,9 +287,5 @@ impl Saved for Read {
 
     fn part(&self, kind: TableKind, part: usize) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
         Ok(self.tables[usize::from(kind == TableKind::Totals)][part].clone())
-    }
-
-    fn leaves(&self) -> Result<Option<Leaves>, memo::sparse::Error> {
-        Ok(None)
     }
 }

@@ -13,7 +13,7 @@ use crate::files;
 use crate::find::cut;
 use crate::ledger::Content;
 use crate::memorize::{add_version, current, is_edit};
-use crate::record::{Copy, Document, Forgotten, Kind, Op, Place, Role, Transaction};
+use crate::record::{Copy, Document, Forgotten, Kind, Place, Role, Transaction};
 use crate::store::{Change, Store};
 use memo::sparse::Digest;
 use std::collections::{BTreeSet, HashSet};
@@ -158,11 +158,11 @@ impl Store {
         shared: Vec<String>,
     ) -> Result<Receipt, Error> {
         let mut forgotten = Vec::new();
-        let mut scrub = Vec::new();
+        let mut scrub = HashSet::new();
         let mut first = u64::MAX;
         for (document, versions) in scrubbed {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
-                scrub.push((document.number, version.number));
+                scrub.insert((document.number, version.number));
                 first = first.min(version.transaction);
                 forgotten.push(Forgotten {
                     document: document.id.clone(),
@@ -185,7 +185,7 @@ impl Store {
         let start = Instant::now();
         let transaction = self.transact(Kind::Forget, reason, changes, |transaction, _| {
             transaction.forgotten.clone_from(&forgotten);
-            transaction.scrub = scrub;
+            transaction.scrub = scrub.into_iter().collect();
             transaction.scrub_texts = text.map(str::to_owned).into_iter().collect();
             Ok(())
         })?;
@@ -261,11 +261,11 @@ impl Store {
                 }
             }
         }
-        let goes = |number: u64| going.iter().any(|(document, _)| document.number == number);
+        let goes: HashSet<u64> = going.iter().map(|(document, _)| document.number).collect();
         let mut shared = Vec::new();
         for other in self.ledger.documents()? {
             let live = other.place.is_some_and(|place| place.live);
-            if !live || goes(other.number) {
+            if !live || goes.contains(&other.number) {
                 continue;
             }
             let Some(version) = current(&other) else { continue };
@@ -289,8 +289,8 @@ fn left(change: &Change) -> u64 {
     live(change.before).unwrap_or(0).saturating_sub(live(change.document.place).unwrap_or(0))
 }
 
-/// Whether an op takes away or brings back a version that was scrubbed.
-pub(crate) fn scrubbed(document: &Document, op: &Op) -> Option<u64> {
-    let place = op.before?;
+/// The transaction that scrubbed the version of a place, if one did.
+pub(crate) fn scrubbed(document: &Document, place: Option<Place>) -> Option<u64> {
+    let place = place?;
     document.versions.iter().find(|v| v.number == place.version)?.forgotten
 }

@@ -3,7 +3,7 @@
 use crate::damage::Damage;
 use crate::error::Error;
 use crate::files;
-use crate::record::{Copy, Document, Op, Role, Transaction, Version};
+use crate::record::{Copy, Document, Role, Transaction, Version};
 use redb::{
     Database, ReadOnlyDatabase, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition,
     WriteTransaction,
@@ -432,12 +432,6 @@ impl Drop for Ledger {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-/// Where each op's documents stand in the ledger must be where it found them.
-pub(crate) fn touched(transactions: &[Transaction], ops: &[Op]) -> Vec<u64> {
-    let same = |a: &Op| ops.iter().any(|b| a.number == b.number);
-    transactions.iter().filter(|t| t.ops.iter().any(same)).map(|t| t.id).collect()
 }
 
 fn encode(record: &impl Serialize) -> Result<Vec<u8>, Error> {

@@ -22,14 +22,15 @@ pub struct Reader {
 impl Reader {
     /// Opens a model for reading.
     pub fn open(directory: &Path) -> Result<Self, Error> {
-        if Model::read(directory)?.frozen.is_some() {
-            let model = Model::read(directory)?;
+        let model = Model::read(directory)?;
+        if model.frozen.is_some() {
             let tokenizer = model.tokenizer(directory)?;
             let (memory, transaction) = latest(directory, &model)?;
             return Ok(Reader { model, tokenizer, memory, transaction });
         }
         // The lock first: what the checkpoint lacks must not be forgotten before it is read.
         let lock = Lock::shared(directory)?;
+        // A writer may have changed its sizes until now.
         let model = Model::read(directory)?;
         let tokenizer = model.tokenizer(directory)?;
         if lock.is_none() {

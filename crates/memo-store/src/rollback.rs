@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::forget::scrubbed;
-use crate::ledger::touched;
 use crate::record::{Kind, Transaction};
 use crate::store::{Change, Store};
 
@@ -22,19 +21,17 @@ impl Store {
         for op in undone.ops.iter().rev().map(crate::record::Op::inverse) {
             let mut document = self.document(&op.document)?;
             if document.place != op.before {
-                let later = self.ledger.transactions(id)?;
-                let later = later.into_iter().filter(|t| t.undone_by.is_none());
-                let later: Vec<String> = touched(&later.collect::<Vec<_>>(), &undone.ops)
-                    .iter()
-                    .map(u64::to_string)
-                    .collect();
+                let touches = |t: &Transaction| t.ops.iter().any(|o| o.number == op.number);
+                let later = self.ledger.transactions(id)?.into_iter();
+                let later = later.filter(|t| t.undone_by.is_none() && touches(t));
+                let later: Vec<String> = later.map(|t| t.id.to_string()).collect();
                 return refuse(format!(
                     "document {:?} was changed since, by transaction {}; roll that back first",
                     op.document,
                     later.join(", ")
                 ));
             }
-            if let Some(by) = scrubbed(&document, &op.inverse()) {
+            if let Some(by) = scrubbed(&document, op.after) {
                 return refuse(format!(
                     "the earlier text of document {:?} was forgotten in transaction {by}",
                     op.document

@@ -243,15 +243,21 @@ impl Store {
         // Nothing changes before the memory is there: a size that this machine does not have must not stick.
         let mut memory = Engine::new(&model)?;
         write_live(&self.ledger, &mut memory)?;
-        self.memory = memory;
-        self.applied = self.ledger.last()?;
-        self.checkpoint()?;
-        if model != self.model {
-            // A kill before this leaves a checkpoint that does not fit; opening then begins from nothing, and is right.
-            model.write(&self.directory)?;
+        let last = self.ledger.last()?;
+        let before = (
+            std::mem::replace(&mut self.memory, memory),
+            std::mem::replace(&mut self.applied, last),
+        );
+        // A kill between the two leaves a checkpoint that does not fit; opening then begins from nothing, and is right.
+        let done = self
+            .checkpoint()
+            .and_then(|()| if model == self.model { Ok(()) } else { model.write(&self.directory) });
+        if done.is_ok() {
             self.model = model;
+        } else {
+            (self.memory, self.applied) = before;
         }
-        Ok(())
+        done
     }
 
     /// Records changes as one transaction, and makes them in the memory.

@@ -247,7 +247,7 @@ pub(crate) struct CompleteOptions {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// End before this text.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) stop: Vec<String>,
     /// Print tokens as they come.
     #[arg(long)]
