@@ -21,7 +21,7 @@ fn main() -> ExitCode {
         Command::Demo(options) => demo::run(options),
         Command::Lab(LabCommand::Realtext(options)) => lab::realtext(options, &progress),
     };
-    drop(progress);
+    progress.end();
     match result.and_then(|report| output::print(report.as_ref(), args.json)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

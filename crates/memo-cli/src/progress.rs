@@ -1,36 +1,78 @@
-//! Progress on the terminal: what is being done and for how long. Nothing where nobody watches.
+//! Progress on the terminal: what is being done, how fast, and how long it will take. Nothing where nobody watches.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 /// A line at the bottom of the terminal, gone when the work is done.
+#[derive(Clone)]
 pub(crate) struct Progress(ProgressBar);
+
+const OPEN: &str = "{spinner} {msg} {elapsed}";
+const COUNTED: &str =
+    "{spinner} {msg} {bar:24} {percent:>3} %  {human_pos} of {human_len}, {per_sec}, {eta} left";
+const BYTES: &str = "{spinner} {msg} {bar:24} {percent:>3} %  {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
 
 impl Progress {
     /// Shows progress if wanted and standard error is a terminal.
     pub(crate) fn new(wanted: bool) -> Self {
         let bar = if wanted && std::io::stderr().is_terminal() {
             let bar = ProgressBar::new_spinner();
-            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
-                bar.set_style(style);
-            }
             bar.enable_steady_tick(Duration::from_millis(100));
             bar
         } else {
             ProgressBar::hidden()
         };
-        Progress(bar)
+        let progress = Progress(bar);
+        progress.style(OPEN);
+        progress
     }
 
-    /// What is being done now.
+    fn style(&self, template: &str) {
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.0.set_style(style);
+        }
+    }
+
+    /// What is being done now, nobody knows how long.
     pub(crate) fn step(&self, what: impl Into<String>) {
+        if self.0.length().is_some() {
+            self.0.unset_length();
+            self.style(OPEN);
+        }
         self.0.set_message(what.into());
     }
-}
 
-impl Drop for Progress {
-    fn drop(&mut self) {
+    /// What is being done now, and how much of it there is: tokens, or bytes.
+    pub(crate) fn begin(&self, what: impl Into<String>, whole: u64, bytes: bool) {
+        self.style(if bytes { BYTES } else { COUNTED });
+        self.0.set_message(what.into());
+        self.0.reset();
+        self.0.set_length(whole);
+    }
+
+    /// How much of it is done.
+    pub(crate) fn at(&self, done: u64) {
+        self.0.set_position(done);
+    }
+
+    /// Someone to tell a store who shows what it says.
+    pub(crate) fn watcher(
+        &self,
+    ) -> impl Fn(memo_store::Step) -> ControlFlow<()> + Send + Sync + 'static {
+        let progress = self.clone();
+        move |step| {
+            if progress.0.message() != step.what || progress.0.length() != Some(step.whole) {
+                progress.begin(step.what, step.whole, step.what.starts_with("writing"));
+            }
+            progress.at(step.done);
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn end(&self) {
         self.0.finish_and_clear();
     }
 }

@@ -47,11 +47,11 @@ fn main() {
         .enumerate()
         .map(|(i, d)| NewDocument::tokens(d.to_vec()).with_id(format!("d{i:05}")))
         .collect();
-    let first = store.memorize(&given, None).unwrap().transaction.unwrap();
+    let first = store.memorize(given.clone(), None).unwrap().transaction.unwrap();
     let undone = timed(|| drop(store.rollback(first, None).unwrap()));
     println!("rolled back              {:>10.0} tokens/s", TOKENS as f64 / undone);
     store.checkpoint().unwrap();
-    let through = timed(|| drop(store.memorize(&given, None).unwrap()));
+    let through = timed(|| drop(store.memorize(given.clone(), None).unwrap()));
     println!(
         "through the store        {:>10.0} tokens/s, {:.2} of the engine, acknowledged",
         TOKENS as f64 / through,
@@ -64,7 +64,7 @@ fn main() {
     let mut all = 0.0;
     for line in 0..50 {
         let text = format!("Line number {line} of the log: nothing happened at all today.");
-        let took = timed(|| drop(store.memorize(&[NewDocument::text(text)], None).unwrap()));
+        let took = timed(|| drop(store.memorize([NewDocument::text(text)], None).unwrap()));
         slowest = slowest.max(took);
         all += took;
     }
@@ -104,7 +104,7 @@ fn main() {
         .enumerate()
         .map(|(i, d)| NewDocument::tokens(d.to_vec()).with_id(format!("more{i:05}")))
         .collect();
-    let through = timed(|| drop(store.memorize(&more, None).unwrap()));
+    let through = timed(|| drop(store.memorize(more.clone(), None).unwrap()));
     println!(
         "more, once opened        {:>10.0} tokens/s, acknowledged",
         (200 * DOCUMENT) as f64 / through

@@ -17,7 +17,7 @@ impl Store {
             let ledger = directory.join("ledger.redb");
             store.ledger.copy_to(&ledger, &HashSet::new(), |_| (), |_| ())?;
             if let Engine::Sparse(memory) = &mut store.memory {
-                checkpoint::write(directory, memory, store.applied)?;
+                checkpoint::write(directory, memory, store.applied, &store.watch)?;
             }
             store.model.write(directory)
         })

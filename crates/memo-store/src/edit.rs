@@ -1,6 +1,6 @@
 //! Changing what is remembered: text replaced in documents, and prompts given another continuation.
 
-use crate::engine::write_sparse;
+use crate::engine::passages;
 use crate::error::Error;
 use crate::find::replaced;
 use crate::ledger::Content;
@@ -96,9 +96,10 @@ impl Store {
         // Tried in the memory and taken out again: both are exact.
         let mut needed = None;
         for weight in 1..=MOST {
-            write_sparse(self.memory.need_sparse(WHAT)?, &[(edit(weight), 1)])?;
+            let content = edit(weight);
+            self.memory.write(&passages(&content, 1).collect::<Vec<_>>())?;
             let wins = self.wins(&tokens, before);
-            write_sparse(self.memory.need_sparse(WHAT)?, &[(edit(weight), -1)])?;
+            self.memory.write(&passages(&content, -1).collect::<Vec<_>>())?;
             if wins? {
                 needed = Some(weight);
                 break;

@@ -75,20 +75,20 @@ impl Engine {
         matches!(self, Engine::Sparse(_))
     }
 
-    /// Writes contents with their signs. Only an exact memory takes negative ones.
-    pub(crate) fn write(&mut self, contents: &[(Content, i32)]) -> Result<(), Error> {
+    /// Writes passages. Only an exact memory takes parts of documents, and weights other than 1.
+    pub(crate) fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
         match self {
             Engine::Sparse(memory) => {
                 // Few tokens touch few pages of a mapped checkpoint; many touch all of them, one slow fault at a time.
-                let tokens: u64 = contents.iter().map(|(content, _)| content.tokens()).sum();
+                let tokens: u64 = passages.iter().map(|p| p.positions.len() as u64).sum();
                 if tokens > (memory.settings().parameters() >> 16).max(4096) {
                     memory.own_cells()?;
                 }
-                write_sparse(memory, contents)
+                Ok(memory.write(passages)?)
             }
             Engine::Dense(memory) => {
-                let parts = contents.iter().flat_map(|(content, _)| &content.parts);
-                Ok(memory.memorize_all(&parts.map(Vec::as_slice).collect::<Vec<_>>())?)
+                let documents: Vec<&[u32]> = passages.iter().map(|p| p.document).collect();
+                Ok(memory.memorize_all(&documents)?)
             }
         }
     }
@@ -102,17 +102,14 @@ impl Engine {
     }
 }
 
-/// Writes contents to a sparse memory.
-pub(crate) fn write_sparse(memory: &mut Memory, contents: &[(Content, i32)]) -> Result<(), Error> {
-    let passages = contents.iter().flat_map(|(content, sign)| {
-        content.parts.iter().map(move |part| match content.role {
-            Role::Text => Passage::whole(part, *sign),
-            Role::Edit { prompt, weight } => Passage {
-                document: part,
-                positions: (prompt as usize).min(part.len())..part.len(),
-                weight: weight * sign,
-            },
-        })
-    });
-    Ok(memory.write(&passages.collect::<Vec<_>>())?)
+/// What is written of a content.
+pub(crate) fn passages(content: &Content, sign: i32) -> impl Iterator<Item = Passage<'_>> {
+    content.parts.iter().map(move |part| match content.role {
+        Role::Text => Passage::whole(part, sign),
+        Role::Edit { prompt, weight } => Passage {
+            document: part,
+            positions: (prompt as usize).min(part.len())..part.len(),
+            weight: weight * sign,
+        },
+    })
 }

@@ -67,6 +67,9 @@ pub enum Error {
         /// Why.
         reason: Box<redb::Error>,
     },
+    /// Whoever watched said so.
+    #[error("it was stopped; nothing has changed")]
+    Stopped,
     /// No document of this id.
     #[error("there is no document {0:?}; `memo docs` lists them")]
     NoDocument(String),

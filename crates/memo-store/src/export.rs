@@ -16,6 +16,7 @@ use crate::memorize::current;
 use crate::model::{FORMAT, Model};
 use crate::record::{CopyKind, Kind, Role};
 use crate::store::{Store, private};
+use crate::watch::Watch;
 use memo::sparse::{Memory, PARTS, Ram, Saved, Settings, Storage, TableKind};
 use memo_text::Tokenizer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -140,7 +141,13 @@ impl Store {
         let mut model = exported.model;
         let Some(documents) = exported.documents else {
             model.frozen = Some(8);
-            checkpoint::write_as(directory, memory, exported.transaction, Some(8))?;
+            checkpoint::write_as(
+                directory,
+                memory,
+                exported.transaction,
+                Some(8),
+                &Watch::default(),
+            )?;
             return model.write(directory);
         };
         Ledger::create(&directory.join("ledger.redb"))?;

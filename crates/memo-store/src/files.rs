@@ -23,6 +23,14 @@ pub(crate) fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut File) -> Result<(), Error>,
 ) -> Result<(), Error> {
+    rename(&write_beside(path, write)?, path)
+}
+
+/// Writes a file beside its place and syncs it; tells where it is.
+pub(crate) fn write_beside(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> Result<(), Error>,
+) -> Result<PathBuf, Error> {
     let temporary = unfinished(path);
     let mut file = File::create(&temporary).map_err(io(&temporary))?;
     let written = write(&mut file).and_then(|()| file.sync_all().map_err(io(&temporary)));
@@ -31,8 +39,7 @@ pub(crate) fn write_whole(
         let _ = std::fs::remove_file(&temporary);
         return Err(error);
     }
-    drop(file);
-    rename(&temporary, path)
+    Ok(temporary)
 }
 
 /// Writes bytes as a whole file.
@@ -46,6 +53,23 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), Error> {
     // The parent of a bare name is empty.
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
     sync_directory(parent.unwrap_or(Path::new(".")))
+}
+
+/// Reads bytes from some place of a file, whoever else reads from it.
+pub(crate) fn read_at(file: &File, path: &Path, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    #[cfg(unix)]
+    let read = std::os::unix::fs::FileExt::read_exact_at(file, bytes, at);
+    #[cfg(not(unix))]
+    let read = {
+        use std::io::{Read, Seek, SeekFrom};
+        let _ = file;
+        // A handle of its own, because all clones of one share their place.
+        File::open(path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(at))?;
+            file.read_exact(bytes)
+        })
+    };
+    read.map_err(io(path))
 }
 
 /// Makes the names in a directory durable.

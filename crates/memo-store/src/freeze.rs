@@ -48,8 +48,9 @@ impl Store {
         let transaction = self.applied;
         let mut path = None;
         self.copy_to_new(to, CopyKind::Frozen, |store, directory| {
+            let watch = store.watch.clone();
             let memory = store.memory.need_sparse(WHAT)?;
-            path = Some(checkpoint::write_as(directory, memory, transaction, Some(bits))?);
+            path = Some(checkpoint::write_as(directory, memory, transaction, Some(bits), &watch)?);
             model.write(directory)
         })?;
         let path =

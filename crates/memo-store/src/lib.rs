@@ -17,7 +17,7 @@
 //! let home = tempfile::tempdir()?;
 //! let mut store = Store::create(&home.path().join("notes.memo"), &NewModel::default())?;
 //! let text = "The owl reads at night. The cat sleeps.";
-//! store.memorize(&[NewDocument::text(text).with_id("note")], None)?;
+//! store.memorize([NewDocument::text(text).with_id("note")], None)?;
 //! assert_eq!(store.complete("The owl reads", 3)?, " at night.");
 //! let receipt = store.forget_document("note", None)?;
 //! assert_eq!(receipt.documents, ["note"]);
@@ -42,12 +42,14 @@ mod mapped;
 mod memorize;
 mod merge;
 mod model;
+mod moves;
 mod packed;
 mod reader;
 mod record;
 mod rollback;
 mod store;
 mod verify;
+mod watch;
 
 pub use self::damage::Damage;
 pub use self::edit::Edited;
@@ -67,3 +69,4 @@ pub use self::record::{
 };
 pub use self::store::Store;
 pub use self::verify::Verified;
+pub use self::watch::Step;

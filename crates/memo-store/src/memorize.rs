@@ -63,16 +63,16 @@ impl Store {
     /// leaves the memory. A retired or rolled-back document comes back with what is given.
     pub fn memorize(
         &mut self,
-        documents: &[NewDocument],
+        documents: impl IntoIterator<Item = NewDocument>,
         reason: Option<&str>,
     ) -> Result<Memorized, Error> {
-        let mut contents = Vec::with_capacity(documents.len());
-        for document in documents {
-            let tokens = match &document.text {
-                Some(text) => self.tokenizer.encode(text)?,
-                None => document.tokens.clone(),
+        let mut contents = Vec::new();
+        for NewDocument { id, labels, text, tokens } in documents {
+            let tokens = match text {
+                Some(text) => self.tokenizer.encode(&text)?,
+                None => tokens,
             };
-            contents.push((document.id.clone(), document.labels.clone(), Content::text(tokens)));
+            contents.push((id, labels, Content::text(tokens)));
         }
         self.bring(Kind::Memorize, reason, contents)
     }

@@ -5,7 +5,9 @@ use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::lock::Lock;
 use crate::model::Model;
-use crate::store::{complete, latest, newest, replay};
+use crate::moves::replay;
+use crate::store::{complete, latest, newest};
+use crate::watch::Watch;
 use memo_text::Tokenizer;
 use std::path::Path;
 
@@ -51,7 +53,7 @@ impl Reader {
             opened => opened?,
         };
         let (mut memory, mut transaction) = latest(directory, &model)?;
-        replay(&ledger, &model, &mut memory, &mut transaction)?;
+        replay(&ledger, &model, &mut memory, &mut transaction, &Watch::default())?;
         Ok(Reader { model, tokenizer, memory, transaction })
     }
 

@@ -8,12 +8,17 @@ use crate::files;
 use crate::ledger::{Changes, Content, Ledger};
 use crate::lock::Lock;
 use crate::model::{Model, NewModel, Sizes};
+use crate::moves::{self, Failed, Known, Moves};
 use crate::record::{Document, Kind, Op, Place, Transaction};
+use crate::watch::{Step, Watch};
 use memo::readout::Scratch;
-use memo::sparse::{Digest, Settings, Size};
+use memo::sparse::{Digest, Memory, Settings, Size};
 use memo_text::Tokenizer;
-use std::collections::HashMap;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+
+/// Bytes of a memory that are made at once, if there are many more.
+const PIECE: usize = 512 << 20;
 
 /// Tokens that opening may have to write again before it is felt. With more, closing and opening write a checkpoint.
 const FELT: u64 = 500_000;
@@ -30,8 +35,11 @@ pub struct Store {
     pub(crate) memory: Engine,
     /// The last transaction that the memory contains.
     pub(crate) applied: u64,
-    /// Tokens written since the last checkpoint.
+    /// Positions written since the last checkpoint.
     pub(crate) pending: u64,
+    /// Bytes of a memory that are made at once, if there are many more.
+    piece: usize,
+    pub(crate) watch: Watch,
     _lock: Lock,
 }
 
@@ -45,21 +53,42 @@ pub(crate) struct Change {
 impl Store {
     /// Makes a model where nothing is yet.
     pub fn create(directory: &Path, new: &NewModel) -> Result<Self, Error> {
+        Self::create_filled(directory, new, |_| Ok::<_, Error>(()))?;
+        Self::open(directory)
+    }
+
+    /// Makes a model where nothing is yet, with all that `fill` puts into it, or none at all.
+    pub fn create_filled<T, E: From<Error>>(
+        directory: &Path,
+        new: &NewModel,
+        fill: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
         let model = new.model()?;
         if directory.exists() {
-            return Err(Error::Exists { path: directory.to_owned() });
+            return Err(Error::Exists { path: directory.to_owned() }.into());
         }
-        // Made beside its place, so that a model is there whole or not at all.
         let beside = files::unfinished_directory(directory);
         let _ = std::fs::remove_dir_all(&beside);
-        std::fs::create_dir_all(&beside).map_err(io(&beside))?;
-        private(&beside)?;
-        if let Some(json) = new.tokenizer.to_json()? {
-            files::write_bytes(&beside.join("tokenizer.json"), json.as_bytes())?;
+        let made = Self::make(&beside, &model, new).map_err(E::from).and_then(|mut store| {
+            let filled = fill(&mut store)?;
+            store.close()?;
+            files::rename(&beside, directory)?;
+            Ok(filled)
+        });
+        if made.is_err() {
+            let _ = std::fs::remove_dir_all(&beside);
         }
-        Ledger::create(&beside.join("ledger.redb"))?;
-        model.write(&beside)?;
-        files::rename(&beside, directory)?;
+        made
+    }
+
+    fn make(directory: &Path, model: &Model, new: &NewModel) -> Result<Self, Error> {
+        std::fs::create_dir_all(directory).map_err(io(directory))?;
+        private(directory)?;
+        if let Some(json) = new.tokenizer.to_json()? {
+            files::write_bytes(&directory.join("tokenizer.json"), json.as_bytes())?;
+        }
+        Ledger::create(&directory.join("ledger.redb"))?;
+        model.write(directory)?;
         Self::open(directory)
     }
 
@@ -93,13 +122,76 @@ impl Store {
         let ledger = Ledger::open(&directory.join("ledger.redb"))?;
         let (memory, applied) = memory(&model)?;
         let directory = directory.to_owned();
-        let mut store =
-            Store { directory, model, tokenizer, ledger, memory, applied, pending: 0, _lock: lock };
-        store.pending = replay(&store.ledger, &store.model, &mut store.memory, &mut store.applied)?;
+        let mut store = Store {
+            directory,
+            model,
+            tokenizer,
+            ledger,
+            memory,
+            applied,
+            pending: 0,
+            piece: PIECE,
+            watch: Watch::default(),
+            _lock: lock,
+        };
+        store.catch_up()?;
         store.finish_forgets()?;
         // A full disk must not keep a sound model from being opened.
         let _ = store.checkpoint_if(FELT);
         Ok(store)
+    }
+
+    /// Brings the memory up to the ledger's last transaction.
+    fn catch_up(&mut self) -> Result<(), Error> {
+        if self.applied == 0
+            && let Some(path) = self.pieces(&self.model)?
+        {
+            (self.memory, self.applied) = self.in_place(&path)?;
+            return Ok(());
+        }
+        let Store { ledger, model, memory, applied, watch, .. } = self;
+        self.pending = moves::replay(ledger, model, memory, applied, watch)?;
+        Ok(())
+    }
+
+    /// A checkpoint of all live documents, beside its place, if that is better made piece by piece.
+    pub(crate) fn pieces(&self, model: &Model) -> Result<Option<PathBuf>, Error> {
+        let (known, last) = (Known::new(), self.ledger.last()?);
+        let live = Moves::all_live(&self.ledger, &[], &known)?;
+        let Some(settings) = model.sparse().filter(|settings| self.is_large(settings, &live))
+        else {
+            return Ok(None);
+        };
+        let path = self.directory.join(checkpoint::name(last));
+        live.write_pieces(&path, settings, last, self.piece, &self.watch).map(Some)
+    }
+
+    /// Puts a checkpoint of the ledger's last transaction in its place, and gives its memory.
+    fn in_place(&self, beside: &Path) -> Result<(Engine, u64), Error> {
+        let last = self.ledger.last()?;
+        let path = self.directory.join(checkpoint::name(last));
+        files::rename(beside, &path)?;
+        checkpoint::keep_only(&self.directory, &path)?;
+        Ok((moves::read(&path)?, last))
+    }
+
+    /// Whether a memory of these texts is better made piece by piece: it is large, and they fill a good part of it.
+    fn is_large(&self, settings: &Settings, texts: &Moves<'_>) -> bool {
+        let piece = self.piece as u64;
+        // About 32 bytes of tables a token.
+        let bytes = Memory::storage_len(settings) as u64 + texts.positions() * 32;
+        bytes / 2 > piece && texts.positions() > piece / 64
+    }
+
+    /// Has a memory of more than twice as many bytes made in pieces of this size when much text comes. Half a GiB if
+    /// nothing is said.
+    pub fn set_piece(&mut self, bytes: usize) {
+        self.piece = bytes.max(1 << 16);
+    }
+
+    /// Has someone told how far long work is, who may end it by [`ControlFlow::Break`]: nothing has changed then.
+    pub fn watch(&mut self, watcher: impl Fn(Step) -> ControlFlow<()> + Send + Sync + 'static) {
+        self.watch = Watch::new(watcher);
     }
 
     /// What the model is.
@@ -213,12 +305,8 @@ impl Store {
         self.whole()?;
         // A dense memory has none: building it is how it is opened.
         let Engine::Sparse(memory) = &mut self.memory else { return Ok(()) };
-        let kept = checkpoint::write(&self.directory, memory, self.applied)?;
-        for (_, path) in checkpoint::list(&self.directory)? {
-            if path != kept {
-                std::fs::remove_file(&path).map_err(io(&path))?;
-            }
-        }
+        let kept = checkpoint::write(&self.directory, memory, self.applied, &self.watch)?;
+        checkpoint::keep_only(&self.directory, &kept)?;
         self.pending = 0;
         Ok(())
     }
@@ -241,8 +329,15 @@ impl Store {
             model.memory = Sizes::Sparse(resized(settings, size)?);
         }
         // Nothing changes before the memory is there: a size that this machine does not have must not stick.
+        if let Some(path) = self.pieces(&model)? {
+            let made = self.in_place(&path)?;
+            model.write(&self.directory)?;
+            (self.memory, self.applied) = made;
+            (self.model, self.pending) = (model, 0);
+            return Ok(());
+        }
         let mut memory = Engine::new(&model)?;
-        write_live(&self.ledger, &mut memory)?;
+        moves::write_live(&self.ledger, &mut memory, &self.watch)?;
         let last = self.ledger.last()?;
         let before = (
             std::mem::replace(&mut self.memory, memory),
@@ -293,21 +388,79 @@ impl Store {
             scrub_texts: Vec::new(),
         };
         complete(&mut transaction, &mut recorded)?;
-        self.ledger.commit(&transaction, &recorded)?;
-        let known: HashMap<(u64, u32), Content> = recorded
-            .contents
-            .into_iter()
-            .map(|(number, version, content)| ((number, version), content))
-            .collect();
-        let written = apply(&self.ledger, &self.model, &mut self.memory, &transaction.ops, &known)
-            .map_err(|error| self.lacking(error))?;
+        let contents = recorded.contents.iter();
+        let known: Known<'_> =
+            contents.map(|(number, version, content)| ((*number, *version), content)).collect();
+        if kind == Kind::Forget || !self.memory.exact() {
+            // A forget that was begun is finished whatever happens, and a memory of floats can only be made anew.
+            self.ledger.commit(&transaction, &recorded)?;
+            let Store { ledger, model, memory, watch, .. } = self;
+            let watch = if kind == Kind::Forget { &Watch::default() } else { &*watch };
+            let written = moves::apply(ledger, model, memory, &transaction.ops, &known, watch)
+                .map_err(|failed| self.lacking(failed.error))?;
+            self.pending += written;
+            self.applied = id;
+            return Ok(transaction);
+        }
+        if let Some(written) = self.transact_large(&transaction, &recorded, &known)? {
+            self.memory = written;
+            self.applied = id;
+            self.pending = 0;
+            return Ok(transaction);
+        }
+        // First the memory, which takes long; then the ledger, in an instant. Until then nothing has happened.
+        let Store { ledger, model, memory, watch, .. } = self;
+        let written = moves::apply(ledger, model, memory, &transaction.ops, &known, watch)
+            .map_err(|failed| self.failed(failed))?;
+        if let Err(error) = self.ledger.commit(&transaction, &recorded) {
+            let inverse: Vec<Op> = transaction.ops.iter().map(Op::inverse).collect();
+            let Store { ledger, model, memory, .. } = self;
+            let undone = moves::apply(ledger, model, memory, &inverse, &known, &Watch::default());
+            return Err(self.failed(Failed { error, undone: undone.is_ok() }));
+        }
         self.pending += written;
         self.applied = id;
-        if kind != Kind::Forget {
-            // The transaction is done, whether there is room for a checkpoint or not.
-            let _ = self.checkpoint_if(PATIENCE);
-        }
+        // The transaction is done, whether there is room for a checkpoint or not.
+        let _ = self.checkpoint_if(PATIENCE);
         Ok(transaction)
+    }
+
+    /// Makes a transaction that brings much text into a large memory; gives that memory.
+    fn transact_large(
+        &mut self,
+        transaction: &Transaction,
+        recorded: &Changes,
+        known: &Known<'_>,
+    ) -> Result<Option<Engine>, Error> {
+        let Some(settings) = self.model.sparse() else { return Ok(None) };
+        let coming = Moves::new(&self.ledger, &transaction.ops[..], known)?;
+        if !self.is_large(settings, &coming) {
+            return Ok(None);
+        }
+        let all = Moves::all_live(&self.ledger, &transaction.ops, known)?;
+        // What is there already is made again too.
+        if coming.positions() < all.positions() / 8 {
+            return Ok(None);
+        }
+        let path = self.directory.join(checkpoint::name(transaction.id));
+        let (piece, watch) = (self.piece, &self.watch);
+        let beside = all.write_pieces(&path, settings, transaction.id, piece, watch)?;
+        if let Err(error) = self.ledger.commit(transaction, recorded) {
+            let _ = std::fs::remove_file(&beside);
+            return Err(error);
+        }
+        // It is recorded: if what follows fails, opening the model does it again.
+        let made = self.in_place(&beside);
+        made.map(|(memory, _)| Some(memory)).map_err(|error| self.lacking(error))
+    }
+
+    /// What to say of moves that were not made. If they were not undone either, the memory is of no use any more.
+    fn failed(&mut self, Failed { error, undone }: Failed) -> Error {
+        if undone {
+            return error;
+        }
+        self.applied = u64::MAX;
+        self.lacking(error)
     }
 }
 
@@ -365,102 +518,6 @@ pub(crate) fn newest(directory: &Path, model: &Model) -> Result<Option<(Engine, 
         }
     }
     Ok(None)
-}
-
-/// Brings a memory up to the ledger's last transaction; returns how many tokens that took.
-pub(crate) fn replay(
-    ledger: &Ledger,
-    model: &Model,
-    memory: &mut Engine,
-    applied: &mut u64,
-) -> Result<u64, Error> {
-    if ledger.last()? < *applied {
-        return Err(ledger.damaged(Damage::Older));
-    }
-    let transactions = ledger.transactions(*applied)?;
-    let Some(last) = transactions.last().map(|transaction| transaction.id) else { return Ok(0) };
-    if *applied == 0 {
-        // From nothing: all that counts is what is live now. Texts that came and went may be scrubbed.
-        *applied = last;
-        return write_live(ledger, memory);
-    }
-    // Of what happened to one document only its first and last place count.
-    let mut net: Vec<Op> = Vec::new();
-    let mut at: HashMap<u64, usize> = HashMap::new();
-    for op in transactions.into_iter().flat_map(|transaction| transaction.ops) {
-        if let Some(&i) = at.get(&op.number) {
-            net[i].after = op.after;
-        } else {
-            at.insert(op.number, net.len());
-            net.push(op);
-        }
-    }
-    net.retain(|op| op.before != op.after);
-    let written = apply(ledger, model, memory, &net, &HashMap::new())?;
-    *applied = last;
-    Ok(written)
-}
-
-/// Writes all live documents; returns their tokens.
-pub(crate) fn write_live(ledger: &Ledger, memory: &mut Engine) -> Result<u64, Error> {
-    let live = ledger.documents()?.into_iter().filter_map(|document| {
-        let after = document.place.filter(|place| place.live)?;
-        let Document { id, number, .. } = document;
-        Some(Op { document: id, number, before: None, after: Some(after) })
-    });
-    add(ledger, memory, &live.collect::<Vec<_>>(), &HashMap::new())
-}
-
-/// Tokens whose contents are held at once.
-const AT_ONCE: u64 = 1 << 22;
-
-/// Makes ops in the memory, whose documents are in their new places already; returns how many tokens that took.
-pub(crate) fn apply(
-    ledger: &Ledger,
-    model: &Model,
-    memory: &mut Engine,
-    ops: &[Op],
-    known: &HashMap<(u64, u32), Content>,
-) -> Result<u64, Error> {
-    if !memory.exact() && ops.iter().any(|op| op.before.is_some_and(|place| place.live)) {
-        // Floats cannot be taken out again without a trace.
-        *memory = Engine::new(model)?;
-        return write_live(ledger, memory);
-    }
-    add(ledger, memory, ops, known)
-}
-
-fn add(
-    ledger: &Ledger,
-    memory: &mut Engine,
-    ops: &[Op],
-    known: &HashMap<(u64, u32), Content>,
-) -> Result<u64, Error> {
-    let mut written = 0;
-    let mut held: Vec<(Content, i32)> = Vec::new();
-    let mut tokens = 0;
-    for op in ops {
-        for (place, sign) in [(op.before, -1), (op.after, 1)] {
-            let Some(place) = place.filter(|place| place.live) else { continue };
-            let content = if let Some(content) = known.get(&(op.number, place.version)) {
-                content.clone()
-            } else {
-                let missing = || Error::NoDocument(op.document.clone());
-                let document = ledger.document(&op.document)?.ok_or_else(missing)?;
-                let version = document.versions.iter().find(|v| v.number == place.version);
-                ledger.content(op.number, version.ok_or_else(missing)?)?
-            };
-            tokens += content.tokens();
-            held.push((content, sign));
-        }
-        if tokens > AT_ONCE {
-            memory.write(&held)?;
-            held.clear();
-            written += std::mem::take(&mut tokens);
-        }
-    }
-    memory.write(&held)?;
-    Ok(written + tokens)
 }
 
 /// The same slots with another number of cells in all.

@@ -2,8 +2,9 @@
 
 use crate::checkpoint::{self, Checkpoint};
 use crate::engine::Engine;
-use crate::error::Error;
-use crate::store::{Store, write_live};
+use crate::error::{Error, io};
+use crate::moves;
+use crate::store::Store;
 use memo::dense::CorrelationMemory;
 use memo::sparse::Digest;
 use std::collections::HashSet;
@@ -65,8 +66,16 @@ impl Store {
                 Err(error) => damage.push(error.to_string()),
             }
         }
-        let mut anew = Engine::new(&self.model)?;
-        write_live(&self.ledger, &mut anew)?;
+        let mut anew = if let Some(path) = self.pieces(&self.model)? {
+            let memory = moves::read(&path);
+            // The memory stays mapped.
+            std::fs::remove_file(&path).map_err(io(&path))?;
+            memory?
+        } else {
+            let mut memory = Engine::new(&self.model)?;
+            moves::write_live(&self.ledger, &mut memory, &self.watch)?;
+            memory
+        };
         let digest = self.digest()?;
         if !same(&mut self.memory, &mut anew)? {
             damage

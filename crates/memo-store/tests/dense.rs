@@ -19,9 +19,9 @@ fn a_dense_model_keeps_documents_and_forgets_by_rebuilding() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
     let mut store = Store::create(&path, &dense()).unwrap();
-    store.memorize(&[document("a", "The owl reads at night.")], None).unwrap();
+    store.memorize([document("a", "The owl reads at night.")], None).unwrap();
     let one = store.digest().unwrap();
-    store.memorize(&[document("b", "A cat sleeps all day.")], None).unwrap();
+    store.memorize([document("b", "A cat sleeps all day.")], None).unwrap();
     assert_eq!(store.complete("The owl reads", 9).unwrap(), " at night");
     assert!(store.verify().unwrap().damage.is_empty());
     drop(store);
@@ -45,7 +45,7 @@ fn a_dense_model_keeps_documents_and_forgets_by_rebuilding() {
 fn what_needs_integers_is_refused() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &dense()).unwrap();
-    store.memorize(&[document("a", "The owl reads at night.")], None).unwrap();
+    store.memorize([document("a", "The owl reads at night.")], None).unwrap();
     let refused = |result: Result<(), Error>| assert!(matches!(result, Err(Error::Engine(_))));
     refused(store.edit("The owl", " sings", None).map(drop));
     refused(store.explain("The owl", 1).map(drop));

@@ -20,11 +20,11 @@ fn strings(texts: &[&str]) -> Vec<String> {
 fn the_same_content_changes_nothing_and_another_makes_a_version() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
-    let first = store.memorize(&[document("a", OWL)], Some("first")).unwrap();
+    let first = store.memorize([document("a", OWL)], Some("first")).unwrap();
     assert_eq!((first.transaction, first.added, first.tokens), (Some(1), strings(&["a"]), 48));
-    let again = store.memorize(&[document("a", OWL)], None).unwrap();
+    let again = store.memorize([document("a", OWL)], None).unwrap();
     assert_eq!((again.transaction, again.unchanged), (None, strings(&["a"])));
-    let other = store.memorize(&[document("a", CAT).with_label("kind", "pet")], None).unwrap();
+    let other = store.memorize([document("a", CAT).with_label("kind", "pet")], None).unwrap();
     assert_eq!((other.transaction, other.updated), (Some(2), strings(&["a"])));
     assert_eq!(store.digest().unwrap(), digest_of(&strings(&[CAT]), &[]));
     assert_eq!(store.text("a", None).unwrap(), CAT);
@@ -34,9 +34,9 @@ fn the_same_content_changes_nothing_and_another_makes_a_version() {
     assert_eq!(document.labels["kind"], "pet");
     // Without an id, the content is the id: the same text twice is one document.
     let plain = NewDocument::text(OWL);
-    let twice = store.memorize(&[plain.clone(), plain.clone()], None).unwrap();
+    let twice = store.memorize([plain.clone(), plain.clone()], None).unwrap();
     assert_eq!(twice.added.len(), 1);
-    assert_eq!(store.memorize(&[plain], None).unwrap().unchanged, twice.added);
+    assert_eq!(store.memorize([plain], None).unwrap().unchanged, twice.added);
     assert_eq!(store.digest().unwrap(), digest_of(&strings(&[CAT, OWL]), &[]));
 }
 
@@ -45,7 +45,7 @@ fn what_is_refused_changes_nothing() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
     let mut store = Store::create(&path, &small()).unwrap();
-    store.memorize(&[document("a", OWL)], None).unwrap();
+    store.memorize([document("a", OWL)], None).unwrap();
     let digest = store.digest().unwrap();
     let good = document("b", CAT);
     let bad = [
@@ -55,10 +55,10 @@ fn what_is_refused_changes_nothing() {
         document("b", OWL),
     ];
     for bad in bad {
-        assert!(store.memorize(&[good.clone(), bad], None).is_err());
+        assert!(store.memorize([good.clone(), bad], None).is_err());
     }
     // Even where the first of the two would change nothing.
-    assert!(store.memorize(&[document("a", OWL), document("a", CAT)], None).is_err());
+    assert!(store.memorize([document("a", OWL), document("a", CAT)], None).is_err());
     assert!(matches!(store.retire("none", None), Err(Error::NoDocument(_))));
     assert!(matches!(store.restore("a", None), Err(Error::State { .. })));
     assert!(matches!(store.replace("dog", "cow", None, None), Err(Error::NotFound)));
@@ -74,7 +74,7 @@ fn what_is_refused_changes_nothing() {
 fn retired_documents_come_back() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
-    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    store.memorize([document("a", OWL), document("b", CAT)], None).unwrap();
     let both = store.digest().unwrap();
     store.retire("a", Some("outdated")).unwrap();
     assert_eq!(store.digest().unwrap(), digest_of(&strings(&[CAT]), &[]));
@@ -91,10 +91,10 @@ fn transactions_are_rolled_back_unless_others_depend_on_them() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
     let empty = store.digest().unwrap();
-    store.memorize(&[document("a", OWL)], None).unwrap();
+    store.memorize([document("a", OWL)], None).unwrap();
     let one = store.digest().unwrap();
-    store.memorize(&[document("a", CAT)], None).unwrap();
-    store.memorize(&[document("b", OWL)], None).unwrap();
+    store.memorize([document("a", CAT)], None).unwrap();
+    store.memorize([document("b", OWL)], None).unwrap();
     // 1 cannot be undone while 2 stands on it; the message names 2 and not 3.
     let refused = store.rollback(1, None).unwrap_err().to_string();
     assert!(refused.contains("by transaction 2;"), "{refused}");
@@ -123,7 +123,7 @@ fn transactions_are_rolled_back_unless_others_depend_on_them() {
 fn text_is_replaced_and_the_replacement_undone() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
-    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    store.memorize([document("a", OWL), document("b", CAT)], None).unwrap();
     let before = store.digest().unwrap();
     let done = store.replace("The ", "One ", None, None).unwrap();
     assert_eq!(done.ops.len(), 2);
@@ -143,7 +143,7 @@ fn text_is_replaced_and_the_replacement_undone() {
 fn an_edit_wins_after_its_prompt_and_can_be_undone() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
-    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    store.memorize([document("a", OWL), document("b", CAT)], None).unwrap();
     let before = store.digest().unwrap();
     let prompt = "The owl reads at";
     let edited = store.edit(prompt, " noon.", Some("a correction")).unwrap();
@@ -163,7 +163,7 @@ fn an_edit_that_cannot_win_changes_nothing() {
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
     let copies: Vec<NewDocument> =
         (0..60).map(|k| document(&format!("d{k}"), &format!("{OWL}{OWL}{OWL} {k}"))).collect();
-    store.memorize(&copies, None).unwrap();
+    store.memorize(copies, None).unwrap();
     let before = store.digest().unwrap();
     assert!(matches!(store.edit(OWL, "x", None), Err(Error::EditFails(8))));
     assert_eq!(store.digest().unwrap(), before);
@@ -174,7 +174,7 @@ fn an_edit_that_cannot_win_changes_nothing() {
 fn an_edit_takes_no_documents_name() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
-    store.memorize(&[document("edit-2", OWL)], None).unwrap();
+    store.memorize([document("edit-2", OWL)], None).unwrap();
     let edited = store.edit("The owl reads at", " noon.", None).unwrap();
     assert_eq!(edited.document.as_deref(), Some("edit-2~2"));
     assert_eq!(store.text("edit-2", None).unwrap(), OWL);
@@ -184,8 +184,8 @@ fn an_edit_takes_no_documents_name() {
 fn sources_are_where_the_text_stands() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
-    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
-    store.memorize(&[document("c", "An owl reads at ease.")], None).unwrap();
+    store.memorize([document("a", OWL), document("b", CAT)], None).unwrap();
+    store.memorize([document("c", "An owl reads at ease.")], None).unwrap();
     let why = store.explain("The owl reads at n", 3).unwrap();
     assert_eq!(why.prediction, "i");
     let best = &why.candidates[0];
@@ -218,7 +218,7 @@ fn models_are_merged_by_document() {
     let home = tempfile::tempdir().unwrap();
     let make = |name: &str, documents: &[NewDocument]| {
         let mut store = Store::create(&home.path().join(name), &small()).unwrap();
-        store.memorize(documents, None).unwrap();
+        store.memorize(documents.iter().cloned(), None).unwrap();
         store
     };
     let mut other = make("other", &[document("same", OWL), document("differs", CAT)]);
@@ -248,7 +248,7 @@ fn models_are_merged_by_document() {
     let receipt = other.forget_document("differs", None).unwrap();
     assert_eq!(receipt.copies.len(), 3);
     // Copies that are older than what is forgotten cannot contain it.
-    other.memorize(&[document("later", "A later text.")], None).unwrap();
+    other.memorize([document("later", "A later text.")], None).unwrap();
     assert!(other.forget_document("later", None).unwrap().copies.is_empty());
     let mut different = small();
     different.seed = 8;
@@ -260,7 +260,7 @@ fn models_are_merged_by_document() {
 fn a_backup_is_a_model() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
-    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    store.memorize([document("a", OWL), document("b", CAT)], None).unwrap();
     store.retire("b", None).unwrap();
     let backup = home.path().join("backup.memo");
     store.backup(&backup).unwrap();
@@ -280,9 +280,9 @@ fn a_model_is_the_same_after_closing_rebuilding_and_growing() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
     let mut store = Store::create(&path, &small()).unwrap();
-    store.memorize(&[document("a", OWL), document("b", CAT)], None).unwrap();
+    store.memorize([document("a", OWL), document("b", CAT)], None).unwrap();
     store.checkpoint().unwrap();
-    store.memorize(&[document("a", "Another text.")], None).unwrap();
+    store.memorize([document("a", "Another text.")], None).unwrap();
     store.retire("b", None).unwrap();
     let digest = store.digest().unwrap();
     drop(store);
@@ -304,9 +304,9 @@ fn one_writer_and_any_number_of_readers() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
     let mut store = Store::create(&path, &small()).unwrap();
-    store.memorize(&[document("a", OWL)], None).unwrap();
+    store.memorize([document("a", OWL)], None).unwrap();
     store.checkpoint().unwrap();
-    store.memorize(&[document("b", CAT)], None).unwrap();
+    store.memorize([document("b", CAT)], None).unwrap();
     let Err(Error::Busy { pid, since, .. }) = Store::open(&path) else {
         panic!("two writers");
     };
@@ -316,7 +316,7 @@ fn one_writer_and_any_number_of_readers() {
     let beside = Reader::open(&path).unwrap();
     assert_eq!(beside.transaction(), 1);
     assert_eq!(beside.complete("The owl reads", 9).unwrap(), " at night");
-    store.memorize(&[document("c", "The fox is quick.")], None).unwrap();
+    store.memorize([document("c", "The fox is quick.")], None).unwrap();
     store.checkpoint().unwrap();
     assert_eq!(beside.complete("The owl reads", 9).unwrap(), " at night");
     drop(store);
@@ -325,7 +325,7 @@ fn one_writer_and_any_number_of_readers() {
     assert_eq!((after.transaction(), other.transaction()), (3, 3));
     assert_eq!(after.complete("The cat sleeps", 8).unwrap(), " all day");
     let mut again = Store::open(&path).unwrap();
-    again.memorize(&[document("d", "Words.")], None).unwrap();
+    again.memorize([document("d", "Words.")], None).unwrap();
 }
 
 /// Text that repeats itself enough to be hard and is long enough to fill the memory.
@@ -340,7 +340,7 @@ fn a_frozen_model_is_smaller_and_says_what_it_lost() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
     let mut store = Store::create(&path, &small()).unwrap();
-    store.memorize(&[document("a", OWL), document("b", &long_text())], None).unwrap();
+    store.memorize([document("a", OWL), document("b", &long_text())], None).unwrap();
     assert!(store.freeze(&home.path().join("none"), 3).is_err());
     let mut bytes = u64::MAX;
     for (bits, least) in [(8, 1.0), (2, 0.97), (1, 0.9)] {
@@ -368,8 +368,8 @@ fn an_export_can_be_imported() {
         let place = |name: &str| home.path().join(format!("{name}{k}"));
         let mut store = Store::create(&place("m"), &model).unwrap();
         let labelled = document("a", OWL).with_label("kind", "bird");
-        store.memorize(&[labelled, document("b", CAT), document("c", "c c c")], None).unwrap();
-        store.memorize(&[document("many", &"roof ".repeat(400))], None).unwrap();
+        store.memorize([labelled, document("b", CAT), document("c", "c c c")], None).unwrap();
+        store.memorize([document("many", &"roof ".repeat(400))], None).unwrap();
         store.edit("The owl reads", " moon", None).unwrap();
         store.retire("c", None).unwrap();
         let digest = store.digest().unwrap();

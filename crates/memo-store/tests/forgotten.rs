@@ -38,12 +38,12 @@ fn a_forgotten_document_is_gone_from_every_byte() {
         let path = home.path().join("m.memo");
         let mut store = Store::create(&path, &model).unwrap();
         let tokenizer = store.tokenizer().clone();
-        store.memorize(&[document("keep", OTHER)], None).unwrap();
+        store.memorize([document("keep", OTHER)], None).unwrap();
         let kept = store.digest().unwrap();
-        store.memorize(&[document("secret", SECRET).with_label("who", "m-7")], None).unwrap();
+        store.memorize([document("secret", SECRET).with_label("who", "m-7")], None).unwrap();
         store.checkpoint().unwrap();
         // Several versions, one of them retired: all of them go.
-        store.memorize(&[document("secret", &format!("{SECRET} {OTHER}"))], None).unwrap();
+        store.memorize([document("secret", &format!("{SECRET} {OTHER}"))], None).unwrap();
         store.retire("secret", None).unwrap();
         assert_there(&path, &tokenizer, SECRET);
         let receipt = store.forget_document("secret", Some("at her wish")).unwrap();
@@ -62,7 +62,7 @@ fn a_forgotten_document_is_gone_from_every_byte() {
         assert_eq!(store.digest().unwrap(), kept);
         assert!(store.verify().unwrap().damage.is_empty());
         // The same id may be used again.
-        store.memorize(&[document("secret", "Nothing to hide.")], None).unwrap();
+        store.memorize([document("secret", "Nothing to hide.")], None).unwrap();
         assert!(store.verify().unwrap().damage.is_empty());
     }
 }
@@ -75,17 +75,17 @@ fn forgotten_text_is_cut_from_documents_versions_edits_and_replacements() {
         let mut store = Store::create(&path, &model).unwrap();
         let tokenizer = store.tokenizer().clone();
         let around = format!("{OTHER} {SECRET} {OTHER}");
-        store.memorize(&[document("around", &around), document("keep", OTHER)], None).unwrap();
+        store.memorize([document("around", &around), document("keep", OTHER)], None).unwrap();
         // Replaced away: it is still in an older version, and in the inverse of the replacement.
-        store.memorize(&[document("replaced", &around)], None).unwrap();
+        store.memorize([document("replaced", &around)], None).unwrap();
         store.replace(SECRET, "Gone.", Some("replaced"), None).unwrap();
         // Replaced into: it came as a payload.
-        store.memorize(&[document("into", "A line with a PLACE in it.")], None).unwrap();
+        store.memorize([document("into", "A line with a PLACE in it.")], None).unwrap();
         store.replace("PLACE", SECRET, Some("into"), None).unwrap();
         store.edit("What does she keep?", &format!(" {SECRET}"), None).unwrap();
-        store.memorize(&[document("retired", SECRET)], Some(SECRET)).unwrap();
+        store.memorize([document("retired", SECRET)], Some(SECRET)).unwrap();
         store.retire("retired", None).unwrap();
-        store.memorize(&[document("rolled-back", SECRET)], None).unwrap();
+        store.memorize([document("rolled-back", SECRET)], None).unwrap();
         let last = store.log().unwrap().last().unwrap().id;
         store.rollback(last, None).unwrap();
         assert_there(&path, &tokenizer, SECRET);
@@ -107,7 +107,7 @@ fn forgotten_text_is_cut_from_documents_versions_edits_and_replacements() {
         // What led to it cannot be undone any more, and the message says why.
         let refused = store.rollback(3, None).unwrap_err().to_string();
         assert!(refused.contains("forgotten") || refused.contains("changed since"), "{refused}");
-        store.memorize(&[document("new", OTHER)], None).unwrap();
+        store.memorize([document("new", OTHER)], None).unwrap();
         assert!(store.verify().unwrap().damage.is_empty());
     }
 }
@@ -118,9 +118,9 @@ fn what_was_cut_apart_does_not_lie_side_by_side() {
     let path = home.path().join("m.memo");
     let mut store = Store::create(&path, &small()).unwrap();
     let half = "twice-told tale ";
-    store.memorize(&[document("a", &format!("{half}{half}{half}{half}"))], None).unwrap();
+    store.memorize([document("a", &format!("{half}{half}{half}{half}"))], None).unwrap();
     let whole = format!("{half}{half}");
-    store.memorize(&[document("b", &format!("twice-told {whole}tale "))], None).unwrap();
+    store.memorize([document("b", &format!("twice-told {whole}tale "))], None).unwrap();
     store.forget_text(&whole, None).unwrap();
     assert_gone(&path, store.tokenizer(), &whole);
     assert!(store.verify().unwrap().damage.is_empty());
@@ -133,7 +133,7 @@ fn a_text_is_found_as_the_tokenizer_keeps_it() {
     let model = NewModel { tokenizer: words, ..small() };
     let mut store = Store::create(&home.path().join("m.memo"), &model).unwrap();
     let given = SECRET.replace(' ', "   ");
-    store.memorize(&[document("a", &format!("{OTHER} {given}"))], None).unwrap();
+    store.memorize([document("a", &format!("{OTHER} {given}"))], None).unwrap();
     assert_eq!(store.find(&given).unwrap().len(), 1);
     store.forget_text(&given, None).unwrap();
     assert_eq!(store.text("a", None).unwrap().trim(), OTHER);
@@ -149,7 +149,7 @@ fn several_documents_are_forgotten_at_once_or_none() {
         (0..5).map(|k| format!("{SECRET} This is number {k} of them.")).collect();
     let documents: Vec<NewDocument> =
         texts.iter().enumerate().map(|(k, text)| document(&format!("d{k}"), text)).collect();
-    store.memorize(&documents, None).unwrap();
+    store.memorize(documents, None).unwrap();
     let before = store.digest().unwrap();
     assert!(store.forget_documents(&["d0", "nobody"], None).is_err());
     assert_eq!(store.digest().unwrap(), before);

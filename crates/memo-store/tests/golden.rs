@@ -35,10 +35,10 @@ fn make() {
     let owl =
         NewDocument::text("The owl reads at night.").with_id("owl").with_label("kind", "bird");
     let many = NewDocument::text("aaaa".repeat(200)).with_id("many");
-    store.memorize(&[owl, many], Some("first")).unwrap();
-    store.memorize(&[NewDocument::text("To be forgotten.").with_id("gone")], None).unwrap();
+    store.memorize([owl, many], Some("first")).unwrap();
+    store.memorize([NewDocument::text("To be forgotten.").with_id("gone")], None).unwrap();
     store.forget_document("gone", None).unwrap();
-    store.memorize(&[NewDocument::text("The cat sleeps.").with_id("cat")], None).unwrap();
+    store.memorize([NewDocument::text("The cat sleeps.").with_id("cat")], None).unwrap();
     store.retire("many", None).unwrap();
     store.edit("The owl reads", " now", None).unwrap();
     store.freeze(Path::new("frozen"), 2).unwrap();

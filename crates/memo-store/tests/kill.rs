@@ -36,7 +36,7 @@ fn child() {
     for number in begin.. {
         let (id, text) = (format!("d{number}"), secret(number));
         say(format!("memorizing {number}"));
-        store.memorize(&[NewDocument::text(&text).with_id(&id)], None).unwrap();
+        store.memorize([NewDocument::text(&text).with_id(&id)], None).unwrap();
         say(format!("memorized {number}"));
         match mix(number) % 8 {
             0 => store.checkpoint().unwrap(),
@@ -61,7 +61,7 @@ fn child() {
                 let mut other = Store::open(&Path::new(&path).with_extension("other")).unwrap();
                 let text = format!("merged text {number}");
                 other
-                    .memorize(&[NewDocument::text(text).with_id(format!("m{number}"))], None)
+                    .memorize([NewDocument::text(text).with_id(format!("m{number}"))], None)
                     .unwrap();
                 store.merge(&mut other, Conflict::Ours, None).unwrap();
                 say(format!("merged {number}"));

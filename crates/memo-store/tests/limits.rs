@@ -47,7 +47,7 @@ fn child_without_room() {
     let Some(path) = model_of_child() else { return };
     let mut store = Store::open(&path).unwrap();
     for k in 1..100 {
-        let done = store.memorize(&[note(k)], None);
+        let done = store.memorize([note(k)], None);
         let refused = done.is_err();
         say(&format!("note {k}"), done.map(drop));
         if refused {
@@ -65,7 +65,7 @@ fn child_that_forgets() {
     let Some(path) = model_of_child() else { return };
     let mut store = Store::open(&path).unwrap();
     say("forget", store.forget_document("first", None).map(drop));
-    say("note 1", store.memorize(&[note(1)], None).map(drop));
+    say("note 1", store.memorize([note(1)], None).map(drop));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("m.memo");
         let mut store = Store::create(&path, &small()).unwrap();
-        store.memorize(&[NewDocument::text(text(0)).with_id("first")], None).unwrap();
+        store.memorize([NewDocument::text(text(0)).with_id("first")], None).unwrap();
         store.checkpoint().unwrap();
         drop(store);
         let limits = format!("ulimit -f {room}; trap '' XFSZ;");
@@ -118,7 +118,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
         names.retain(|name| !name.starts_with("memory."));
         names.sort();
         assert_eq!(names, ["ledger.redb", "lock", "model.toml"], "{what}");
-        store.memorize(&[note(500)], None).unwrap();
+        store.memorize([note(500)], None).unwrap();
         println!("{what}");
     }
 }
@@ -136,7 +136,7 @@ fn child_that_writes() {
 fn a_second_writer_hears_who_is_first() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
-    Store::create(&path, &small()).unwrap().memorize(&[note(1)], None).unwrap();
+    Store::create(&path, &small()).unwrap().memorize([note(1)], None).unwrap();
     let mut first = child("child_that_writes", &path, "").spawn().unwrap();
     let mut said = BufReader::new(first.stdout.take().unwrap()).lines();
     assert!(said.any(|line| line.unwrap() == "open"));
@@ -150,7 +150,7 @@ fn a_second_writer_hears_who_is_first() {
     first.kill().unwrap();
     first.wait().unwrap();
     assert_eq!(Reader::open(&path).unwrap().transaction(), 1);
-    Store::open(&path).unwrap().memorize(&[note(2)], None).unwrap();
+    Store::open(&path).unwrap().memorize([note(2)], None).unwrap();
 }
 
 /// A directory that nobody may write to, until dropped.
@@ -188,9 +188,9 @@ fn a_model_that_cannot_be_written_can_be_read() {
     let path = home.path().join("m.memo");
     let backup = home.path().join("backup.memo");
     let mut store = Store::create(&path, &small()).unwrap();
-    store.memorize(&[note(1)], None).unwrap();
+    store.memorize([note(1)], None).unwrap();
     store.checkpoint().unwrap();
-    store.memorize(&[note(2)], None).unwrap();
+    store.memorize([note(2)], None).unwrap();
     store.backup(&backup).unwrap();
     drop(store);
     // A backup was never opened: it has no lock.

@@ -421,7 +421,7 @@ impl World {
                 id.map_or(document.clone(), |id| document.with_id(id))
             })
             .collect();
-        let done = self.store().memorize(&documents, None);
+        let done = self.store().memorize(documents, None);
         let book = &mut self.book;
         let Some(batch) = book.batch(given) else {
             return assert!(done.is_err());

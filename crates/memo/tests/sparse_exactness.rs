@@ -4,7 +4,8 @@
 mod sparse_common;
 
 use memo::sparse::{
-    Digest, Error, Leaves, Memory, PARTS, Passage, Ram, Saved, Settings, Slot, Storage, TableKind,
+    Digest, Error, Leaves, Memory, PARTS, Passage, Ram, Saved, Scope, Settings, Slot, Storage,
+    TableKind,
 };
 use proptest::prelude::*;
 use sparse_common::{on_threads, settings, text};
@@ -300,4 +301,34 @@ fn what_is_refused_changes_nothing() {
     ));
     assert!(matches!(memory.evidence(&[1, 77]), Err(Error::Token { token: 77, position: 1, .. })));
     assert_eq!(memory.digest().unwrap(), before);
+}
+
+/// Scope by scope, a memory comes out as it would in one go: every cell and every count is in exactly one scope.
+#[test]
+fn scopes_add_up_to_the_whole() {
+    let mut settings = odd_settings(2, 300);
+    settings.slots[3].rows = 9000;
+    let texts = [text(5000, 300, 1), text(700, 300, 2)];
+    let texts = texts.map(|text| text.into_iter().map(|token| token + 1).collect::<Vec<u32>>());
+    let cut = |bytes| Scope::cells(&settings, bytes);
+    assert!(cut(1).len() > settings.slots.len(), "no slot has several shares");
+    assert_eq!(cut(usize::MAX).len(), 1);
+    for bytes in [1, 1 << 21, usize::MAX] {
+        let cells = cut(bytes);
+        assert!(cells.windows(2).all(|pair| pair[0].1.end == pair[1].1.start));
+        assert_eq!(cells.last().unwrap().1.end, Memory::storage_len(&settings));
+        let tables = [TableKind::Pairs, TableKind::Totals];
+        let tables = tables
+            .iter()
+            .flat_map(|&kind| [0..700, 700..PARTS].map(|parts| Scope::parts(kind, parts)));
+        let mut sum = Memory::new(settings.clone()).unwrap();
+        let cells = cells.into_iter().map(|(scope, _)| scope);
+        let rest = Scope::parts(TableKind::Pairs, 0..0).and_unigrams();
+        for scope in cells.chain(tables).chain([rest]) {
+            let mut part = Memory::new(settings.clone()).unwrap();
+            part.write_within(&scope, &whole(&texts)).unwrap();
+            sum.merge(&part).unwrap();
+        }
+        assert_eq!(sum.digest().unwrap(), digest_of(&settings, &texts), "{bytes} bytes");
+    }
 }

@@ -147,36 +147,22 @@ pub(crate) fn memorize(
         bail!("there is nothing to memorize: every file is empty or was skipped");
     }
     let made = existing.is_none();
-    let mut store = if let Some(store) = existing {
-        store
+    let count = documents.len();
+    let start = Instant::now();
+    let (done, load) = if let Some(mut store) = existing {
+        let done = put(&mut store, documents, tokens, options)?;
+        close(store, progress)?;
+        done
     } else {
         let new = NewModel { size: fitting(tokens), ..NewModel::default() };
-        Store::create(&options.model, &new)?
+        Store::create_filled(&options.model, &new, |store| {
+            store.watch(progress.watcher());
+            put(store, documents, tokens, options)
+        })?
     };
-    if let Some(memory) = store.memory().sparse() {
-        let fill = Fill::of(memory, tokens);
-        let parameters = memory.settings().parameters();
-        let whole = memory.positions().max(0) as u64 + tokens;
-        if parameters / whole.max(1) < LEAST && !options.force {
-            bail!(
-                "{} would be {:.0} % full and recall about {:.1} % of its tokens; make it larger with \
-                 `memo rebuild {} --memory {}MiB`, or use --force",
-                options.model.display(),
-                100.0 * fill.load,
-                100.0 * fill.recall,
-                options.model.display(),
-                (2 * 92 * whole) >> 20
-            );
-        }
-    }
-    progress.step(format!("memorizing {} tokens", thousands(tokens)));
-    let start = Instant::now();
-    let done = store.memorize(&documents, options.reason.reason.as_deref())?;
     let seconds = start.elapsed().as_secs_f64();
-    let load = store.memory().sparse().map(|memory| Fill::of(memory, 0).load);
-    close(store, progress)?;
     Ok(Box::new(Memorized {
-        documents: documents.len(),
+        documents: count,
         tokens: done.tokens,
         seconds,
         tokens_per_second: done.tokens as f64 / seconds.max(1e-9),
@@ -189,6 +175,37 @@ pub(crate) fn memorize(
         made,
         load,
     }))
+}
+
+/// Bytes whose tokenizing takes long enough to show how far it is.
+const LONG: usize = 4 << 20;
+
+/// Memorizes documents of so many tokens; gives the load of the memory afterwards too.
+fn put(
+    store: &mut Store,
+    documents: Vec<NewDocument>,
+    tokens: u64,
+    options: &MemorizeOptions,
+) -> anyhow::Result<(memo_store::Memorized, Option<f64>)> {
+    if let Some(memory) = store.memory().sparse() {
+        let fill = Fill::of(memory, tokens);
+        let parameters = memory.settings().parameters();
+        let whole = memory.positions().max(0) as u64 + tokens;
+        if parameters / whole.max(1) < LEAST && !options.force {
+            bail!(
+                "{} would be {:.0} % full and recall about {:.1} % of its tokens; make it larger with \
+                 `memo rebuild {} --memory {}MiB`, or use --force",
+                options.model.display(),
+                100.0 * fill.load,
+                100.0 * fill.recall,
+                options.model.display(),
+                fitting(whole).parameters() >> 20
+            );
+        }
+    }
+    let done = store.memorize(documents, options.reason.reason.as_deref())?;
+    let load = store.memory().sparse().map(|memory| Fill::of(memory, 0).load);
+    Ok((done, load))
 }
 
 /// The documents that were asked for, what was skipped, and how many tokens there are.
@@ -209,8 +226,15 @@ fn read(
         for item in Reader::open(path, how.clone())? {
             match item? {
                 Item::Document(document) => {
-                    progress.step(format!("reading {}", document.id));
-                    let ids = tokenizer.encode_bytes(document.content.as_bytes())?;
+                    let bytes = document.content.as_bytes();
+                    let what = format!("reading {}", document.id);
+                    if bytes.len() > LONG {
+                        progress.begin(what, bytes.len() as u64, true);
+                    } else {
+                        progress.step(what);
+                    }
+                    let told = &mut |done| progress.at(done as u64);
+                    let ids = tokenizer.encode_bytes_watched(bytes, told)?;
                     tokens += ids.len() as u64 + 1;
                     let id = options.id.clone().unwrap_or(document.id);
                     let mut new = NewDocument::tokens(ids).with_id(id);

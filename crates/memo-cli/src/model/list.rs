@@ -1,7 +1,7 @@
 //! `memo docs`, `show`, `log`, `trace`, `stats` and `digest`: what a model holds.
 
 use super::open;
-use super::size::Fill;
+use super::size::{Fill, fitting};
 use crate::args::model::{DocumentOptions, ModelOptions, ShowOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled, thousands};
 use crate::progress::Progress;
@@ -215,7 +215,7 @@ impl Display for Stats {
             )?;
             writeln!(f, "  recall      about {:.2} % expected", 100.0 * recall)?;
             if load > 1.0 {
-                let needed = (self.tokens * 2 * 92) >> 20;
+                let needed = fitting(self.tokens).parameters() >> 20;
                 writeln!(
                     f,
                     "  too full: `memo rebuild {} --memory {needed}MiB` makes room",

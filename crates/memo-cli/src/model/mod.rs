@@ -51,7 +51,9 @@ pub(crate) fn run(
 /// Opens a model for writing.
 fn open(path: &Path, progress: &Progress) -> anyhow::Result<Store> {
     progress.step("opening");
-    Ok(Store::open(path)?)
+    let mut store = Store::open(path)?;
+    store.watch(progress.watcher());
+    Ok(store)
 }
 
 /// Closes a model; writing its checkpoint may take a while.

@@ -12,9 +12,9 @@ pub(super) fn asked(options: &SizeOptions) -> Option<Size> {
     options.memory.or(options.params).map(Size::Parameters)
 }
 
-/// A size for this many tokens, with as much room again.
+/// A size for this many tokens, with room for as many again, or for three million.
 pub(super) fn fitting(tokens: u64) -> Size {
-    Size::Parameters((2 * tokens * PARAMETERS_PER_TOKEN).max(1 << 22))
+    Size::Parameters(((tokens + tokens.min(3_000_000)) * PARAMETERS_PER_TOKEN).max(1 << 22))
 }
 
 /// How full a sparse memory is, and what that does.

@@ -11,6 +11,7 @@
 use super::Token;
 use super::merge::{Scratch, merge};
 use super::split::Splitter;
+use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::sync::{Arc, LazyLock};
 use tiktoken_rs::CoreBPE;
@@ -112,6 +113,19 @@ impl Bpe {
         ids
     }
 
+    /// The ids of a long text, by all threads; tells from time to time how many bytes are done.
+    pub(super) fn encode_long(&self, text: &str, told: &mut dyn FnMut(usize)) -> Vec<u32> {
+        let mut ids = Vec::with_capacity(text.len() / 4);
+        let mut done = 0;
+        for some in parts(text, PART).chunks(64) {
+            let encoded: Vec<Vec<u32>> = some.par_iter().map(|part| self.encode(part)).collect();
+            encoded.iter().for_each(|part| ids.extend_from_slice(part));
+            done += some.iter().map(|part| part.len()).sum::<usize>();
+            told(done);
+        }
+        ids
+    }
+
     pub(super) fn encode_with_offsets(&self, text: &str) -> Vec<Token> {
         let mut tokens = Vec::with_capacity(text.len() / 4);
         let mut start = 0;
@@ -121,6 +135,30 @@ impl Bpe {
         });
         tokens
     }
+}
+
+/// Bytes of a long text that one thread encodes at a time.
+const PART: usize = 1 << 18;
+
+/// Cuts a text into parts of at least `size` bytes that have the same tokens alone as together. No vocabulary has a
+/// piece that goes on from a letter to a space, so a space between two letters begins a piece whatever is around it.
+fn parts(text: &str, size: usize) -> Vec<&str> {
+    let bytes = text.as_bytes();
+    let between = |at: usize| {
+        bytes[at] == b' '
+            && bytes[at - 1].is_ascii_alphabetic()
+            && bytes[at + 1].is_ascii_alphabetic()
+    };
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while let Some(cut) =
+        (start + size.max(1)..bytes.len().saturating_sub(1)).find(|&at| between(at))
+    {
+        parts.push(&text[start..cut]);
+        start = cut;
+    }
+    parts.push(&text[start..]);
+    parts
 }
 
 impl std::fmt::Debug for Bpe {
@@ -171,6 +209,14 @@ mod tests {
         fn same_ids_as_the_published_encoder(text in tricky()) {
             for (bpe, published) in pairs() {
                 prop_assert_eq!(bpe.encode(&text), published.encode_ordinary(&text), "{}", bpe.name);
+            }
+        }
+
+        #[test]
+        fn parts_have_the_tokens_of_the_whole(text in tricky(), size in 1usize..20) {
+            for (bpe, _) in pairs() {
+                let cut: Vec<u32> = parts(&text, size).iter().flat_map(|part| bpe.encode(part)).collect();
+                prop_assert_eq!(bpe.encode(&text), cut, "{}", bpe.name);
             }
         }
 

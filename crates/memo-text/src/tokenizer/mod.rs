@@ -245,12 +245,24 @@ impl Tokenizer {
 
     /// The ids of some bytes: any for `bytes`, UTF-8 for all others.
     pub fn encode_bytes(&self, bytes: &[u8]) -> Result<Vec<u32>, TokenizerError> {
+        self.encode_bytes_watched(bytes, &mut |_| ())
+    }
+
+    /// The same; tells from time to time how many bytes are done, if that takes long.
+    pub fn encode_bytes_watched(
+        &self,
+        bytes: &[u8],
+        told: &mut dyn FnMut(usize),
+    ) -> Result<Vec<u32>, TokenizerError> {
         if let Kind::Bytes = self.kind {
             return Ok(bytes.iter().copied().map(u32::from).collect());
         }
         let text = std::str::from_utf8(bytes)
             .map_err(|e| TokenizerError::NotUtf8 { offset: e.valid_up_to() })?;
-        self.encode(text)
+        match &self.kind {
+            Kind::Bpe(bpe) => Ok(bpe.encode_long(text, told)),
+            _ => self.encode(text),
+        }
     }
 
     /// The tokens of a text with their places in it.

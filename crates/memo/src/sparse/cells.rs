@@ -16,6 +16,7 @@ use crate::kernels::integer::{WIDE, as_cells, as_cells_mut, bit, unbind};
 use crate::kernels::prefetch;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The fewest cells that a share has, if its slot has more.
 const SHARE: usize = 1 << 20;
@@ -59,6 +60,28 @@ impl Region {
     pub(crate) fn shares(&self) -> usize {
         self.stride.div_ceil(self.share_cells())
     }
+
+    /// The bytes of one of its shares.
+    pub(super) fn share_bytes(&self, share: usize) -> Range<usize> {
+        let end = self.stride.min((share + 1) * self.share_cells());
+        self.start + share * self.share_cells()..self.start + end
+    }
+}
+
+/// Where the matrices of all slots lie, one after the other.
+pub(super) fn regions(settings: &Settings) -> Vec<Region> {
+    let (mut start, mut share) = (0, 0);
+    let regions = settings.slots.iter().map(|slot| {
+        let stride = slot.stride();
+        let width = slot.width as usize;
+        let cells = SHARE.max(stride.div_ceil(SHARES).next_power_of_two());
+        let share_rows = cells.ilog2() - width.ilog2();
+        let region = Region { start, rows: slot.rows, width, share, stride, share_rows };
+        start += stride;
+        share += region.shares();
+        region
+    });
+    regions.collect()
 }
 
 /// The cells of all slots.
@@ -84,24 +107,14 @@ impl Cells {
             let found = storage.bytes().len();
             return Err(Error::Storage(format!("{found} bytes where the settings need {len}")));
         }
-        let (mut start, mut share) = (0, 0);
-        let regions = settings.slots.iter().map(|slot| {
-            let stride = slot.stride();
-            let width = slot.width as usize;
-            let cells = SHARE.max(stride.div_ceil(SHARES).next_power_of_two());
-            let share_rows = cells.ilog2() - width.ilog2();
-            let region = Region { start, rows: slot.rows, width, share, stride, share_rows };
-            start += stride;
-            share += region.shares();
-            region
-        });
-        let regions: Vec<Region> = regions.collect();
+        let regions = regions(settings);
+        let shares = regions.last().map_or(0, |last| last.share + last.shares());
         let guarded = storage.guarded();
         Ok(Cells {
             storage,
             guarded,
             regions,
-            wide: vec![BTreeMap::new(); share],
+            wide: vec![BTreeMap::new(); shares],
             changed: vec![false; len / RUN],
         })
     }

@@ -4,6 +4,7 @@ use super::cells::Cells;
 use super::codes::Codes;
 use super::digest::{Digest, Digests, Leaves};
 use super::keys::{Blocks, Keys};
+use super::scope::Scope;
 use super::settings::Counted;
 use super::storage::{Ram, Storage};
 use super::table::{PARTS, Part, Table};
@@ -126,10 +127,16 @@ impl Memory {
 
     /// Adds passages of documents with their weights, many at once. All are checked before anything changes.
     pub fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
+        self.write_within(&Scope::EVERYTHING, passages)
+    }
+
+    /// Writes only what of [`Memory::write`] is within a scope. The memory is then right there, and nowhere else: for
+    /// making one that is larger than RAM, scope by scope. Memory that nothing is written to is not taken.
+    pub fn write_within(&mut self, scope: &Scope, passages: &[Passage<'_>]) -> Result<(), Error> {
         self.check(passages)?;
         self.prior = OnceLock::new();
         let Memory { settings, keys, codes, cells, tables, .. } = self;
-        Writer { settings, keys, codes, cells, tables }.write(passages)
+        Writer { settings, keys, codes, cells, tables, scope }.write(passages)
     }
 
     /// Adds all that another memory of the same settings has memorized.

@@ -18,6 +18,7 @@ mod evidence;
 pub(crate) mod keys;
 mod memory;
 pub(crate) mod prior;
+mod scope;
 mod settings;
 mod share;
 mod storage;
@@ -31,6 +32,7 @@ pub use self::digest::{Digest, Leaves};
 pub use self::error::Error;
 pub use self::evidence::{Evidence, Successor};
 pub use self::memory::{Held, Memory, Saved, TableKind};
+pub use self::scope::Scope;
 pub use self::settings::{
     LINE, MAX_VOCABULARY, PARAMETERS_PER_TOKEN, RUN, Settings, Shape, Size, Slot,
 };

@@ -14,6 +14,7 @@ use super::MAX_VOCABULARY;
 use super::keys::BOUNDARY;
 use super::table::{KEY_BITS, Table};
 use rayon::prelude::*;
+use std::ops::Range;
 
 const MASK: u64 = (1 << KEY_BITS) - 1;
 const TOKEN_BITS: u32 = 21;
@@ -216,19 +217,20 @@ pub(crate) struct Sorted {
 }
 
 impl Sorted {
-    /// Sorts keys by part, keeping their order otherwise.
-    pub(crate) fn sort(&mut self, keys: &[u64]) {
+    /// Sorts the keys of some parts by part, keeping their order otherwise.
+    pub(crate) fn sort(&mut self, keys: &[u64], parts: &Range<usize>) {
+        let keys = || keys.iter().filter(|&&key| parts.contains(&((key >> 32) as usize)));
         self.starts.clear();
         self.starts.resize(super::table::PARTS + 1, 0);
-        for &key in keys {
+        for &key in keys() {
             self.starts[(key >> 32) as usize + 1] += 1;
         }
         for p in 1..self.starts.len() {
             self.starts[p] += self.starts[p - 1];
         }
         let mut next = self.starts.clone();
-        self.keys.resize(keys.len(), 0);
-        for &key in keys {
+        self.keys.resize(next[super::table::PARTS] as usize, 0);
+        for &key in keys() {
             let place = &mut next[(key >> 32) as usize];
             self.keys[*place as usize] = key as u32;
             *place += 1;

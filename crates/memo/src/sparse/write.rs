@@ -8,6 +8,7 @@
 use super::cells::Cells;
 use super::codes::Codes;
 use super::keys::{BOUNDARY, Blocks, Keys, row};
+use super::scope::Scope;
 use super::settings::Counted;
 use super::share::Share;
 use super::tables::{Lists, Sorted, Tables, pair_key, total_key};
@@ -85,6 +86,7 @@ pub(crate) struct Writer<'a> {
     pub(crate) codes: &'a [Arc<Codes>],
     pub(crate) cells: &'a mut Cells,
     pub(crate) tables: &'a mut Tables,
+    pub(crate) scope: &'a Scope,
 }
 
 /// Below this many positions a batch is planned and written by the calling thread alone.
@@ -148,7 +150,7 @@ impl Writer<'_> {
             }
         };
         let lists = plans.iter().map(|plan| Lists {
-            unigrams: &plan.unigrams,
+            unigrams: if self.scope.unigrams { &plan.unigrams } else { &[] },
             pairs: &plan.pairs,
             totals: &plan.totals,
             discounts: &plan.discounts,
@@ -211,23 +213,39 @@ impl Writer<'_> {
         }
         for (s, slot) in self.settings.slots.iter().enumerate() {
             let region = self.cells.region(s);
+            let shares = region.share..region.share + region.shares();
+            let written = self.scope.touches(&shares);
+            if !written && self.scope.totals.is_empty() {
+                continue;
+            }
             let words = self.codes[s].words();
-            let writes = &mut writes[region.share..][..region.shares()];
+            let writes = &mut writes[shares.clone()];
             let counted = self.settings.counted(s);
             let mut tokens = &unigrams[..];
             for (Piece { document, positions }, blocks) in pieces.iter().zip(&*blocks) {
                 let first = first(positions);
                 let seen = positions.start - first..positions.end - first;
-                self.keys.of_slot(blocks, s, seen, of_slot);
+                if written || counted == Counted::Alone {
+                    self.keys.of_slot(blocks, s, seen, of_slot);
+                }
                 let (mine, rest) = tokens.split_at(positions.len());
                 tokens = rest;
-                for (&key, &token) in of_slot.iter().zip(&mine[mine.len() - of_slot.len()..]) {
-                    let bucket = if slot.bucketed { words.place(token).0 as u64 } else { 0 };
-                    for copy in 0..u64::from(slot.copies) {
-                        let (row, address) = row(key, bucket, copy, region.rows);
-                        let (share, row) = region.place(row as u32);
-                        writes[share].push(Write { address, row, token });
+                if written {
+                    // The first positions may have no block.
+                    let tokens = &mine[mine.len() - of_slot.len()..];
+                    for (&key, &token) in of_slot.iter().zip(tokens) {
+                        let bucket = if slot.bucketed { words.place(token).0 as u64 } else { 0 };
+                        for copy in 0..u64::from(slot.copies) {
+                            let (row, address) = row(key, bucket, copy, region.rows);
+                            let (share, row) = region.place(row as u32);
+                            if self.scope.shares.contains(&(shares.start + share)) {
+                                writes[share].push(Write { address, row, token });
+                            }
+                        }
                     }
+                }
+                if self.scope.totals.is_empty() {
+                    continue;
                 }
                 let (more, fewer) = match counted {
                     Counted::Alone => {
@@ -246,9 +264,9 @@ impl Writer<'_> {
                 discounts.extend(fewer.filter_map(key));
             }
         }
-        plan.pairs.sort(pairs);
-        plan.totals.sort(totals);
-        plan.discounts.sort(discounts);
+        plan.pairs.sort(pairs, &self.scope.pairs);
+        plan.totals.sort(totals, &self.scope.totals);
+        plan.discounts.sort(discounts, &self.scope.totals);
     }
 }
 
