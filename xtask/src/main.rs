@@ -18,7 +18,7 @@ struct Args {
 enum Task {
     /// Run every check and test: formatting, lints, tests, examples in the documentation, licences.
     Test {
-        /// Add the tiers that take long: the authors' protocol at full size, a thousand kills.
+        /// Add the tiers that take long: the authors' protocol at full size, a thousand kills, a text of 200 MB.
         #[arg(long)]
         all: bool,
     },
@@ -97,6 +97,9 @@ fn test(all: bool) -> Result<()> {
     if all {
         stage("the authors' protocol", protocol)?;
         stage("a thousand kills", || kill(1000))?;
+        stage("200 MB of text in 2 GB", || {
+            cargo(&["test", "--release", "-p", "memo-cli", "--test", "large", "--", "--ignored", "--nocapture"])
+        })?;
     }
     println!("== everything passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())

@@ -92,7 +92,7 @@ impl Ledger {
     pub(crate) fn create(path: &Path) -> Result<(), Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|e| Error::Invalid(format!("no random numbers: {e}")))?;
-        let database = Database::create(path).map_err(failed(path))?;
+        let database = builder().create(path).map_err(failed(path))?;
         let change = database.begin_write().map_err(failed(path))?;
         {
             let mut meta = change.open_table(META).map_err(failed(path))?;
@@ -108,7 +108,7 @@ impl Ledger {
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         Self::with(
             path,
-            Base::Writing(guarded(path, || Database::open(path).map_err(failed(path)))?),
+            Base::Writing(guarded(path, || builder().open(path).map_err(failed(path)))?),
         )
     }
 
@@ -116,7 +116,7 @@ impl Ledger {
     pub(crate) fn open_to_read(path: &Path) -> Result<Self, Error> {
         Self::with(
             path,
-            Base::Reading(guarded(path, || ReadOnlyDatabase::open(path).map_err(failed(path)))?),
+            Base::Reading(guarded(path, || builder().open_read_only(path).map_err(failed(path)))?),
         )
     }
 
@@ -354,7 +354,7 @@ impl Ledger {
     ) -> Result<(), Error> {
         let _ = std::fs::remove_file(path);
         self.reading(|read| {
-            let database = Database::create(path).map_err(failed(path))?;
+            let database = builder().create(path).map_err(failed(path))?;
             let change = database.begin_write().map_err(failed(path))?;
             {
                 let from = read.open_table(META).map_err(failed(&self.path))?;
@@ -432,6 +432,13 @@ impl Drop for Ledger {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// The database may keep this many bytes of itself in memory; its own default is a GiB.
+fn builder() -> redb::Builder {
+    let mut builder = Database::builder();
+    builder.set_cache_size(128 << 20);
+    builder
 }
 
 fn encode(record: &impl Serialize) -> Result<Vec<u8>, Error> {
