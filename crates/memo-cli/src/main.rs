@@ -24,6 +24,8 @@ fn main() -> ExitCode {
     drop(progress);
     match result.and_then(|report| output::print(report.as_ref(), args.json)) {
         Ok(()) => ExitCode::SUCCESS,
+        // A reader that has seen enough and closed the pipe is not an error.
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             anstream::eprintln!(
                 "{}error:{} {error:#}",

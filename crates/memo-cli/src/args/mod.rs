@@ -1,8 +1,10 @@
 //! What can be typed.
 
 pub(crate) mod model;
+mod values;
 
 use self::model::ModelCommand;
+use self::values::between;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 use memo_text::TokenizerSpec;
@@ -116,11 +118,13 @@ fn positive(text: &str) -> Result<f64, String> {
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoOptions {
     /// The dimension d of codes: the larger, the less noise in the weights.
-    #[arg(long, value_name = "D", default_value_t = 2048)]
+    #[arg(long, value_name = "D", default_value_t = 2048, value_parser = between(0..=usize::MAX))]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) dim: usize,
 
     /// The seed that everything random comes from.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = between(0..=u64::MAX))]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) seed: u64,
 }
 
