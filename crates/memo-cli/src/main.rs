@@ -5,6 +5,7 @@ mod demo;
 mod lab;
 mod model;
 mod output;
+mod pages;
 mod progress;
 
 use args::{Args, Command, LabCommand};
@@ -20,6 +21,7 @@ fn main() -> ExitCode {
         Command::Model(command) => model::run(command, &progress, args.json),
         Command::Demo(options) => demo::run(options),
         Command::Lab(LabCommand::Realtext(options)) => lab::realtext(options, &progress),
+        Command::Pages(options) => pages::write(options),
     };
     drop(progress);
     match result.and_then(|report| output::print(report.as_ref(), args.json)) {

@@ -45,6 +45,16 @@ pub(crate) enum Command {
     /// Experiments: what a memory can and cannot do, measured.
     #[command(subcommand)]
     Lab(LabCommand),
+
+    /// Write shell completions and man pages. `cargo xtask docs` does, and so may whoever packages the program.
+    #[command(hide = true)]
+    Pages(PagesOptions),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PagesOptions {
+    /// The directory to write to.
+    pub(crate) to: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
