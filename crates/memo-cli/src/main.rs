@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let progress = Progress::new(!args.quiet && !args.json);
     let result = match &args.command {
         Command::Model(command) => model::run(command, &progress, args.json),
-        Command::Demo(options) => demo::run(options),
+        Command::Demo(options) => demo::run(options, &progress),
         Command::Lab(LabCommand::Realtext(options)) => lab::realtext(options, &progress),
         Command::Pages(options) => pages::write(options),
     };

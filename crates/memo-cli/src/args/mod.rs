@@ -36,9 +36,9 @@ pub(crate) enum Command {
     #[command(flatten)]
     Model(ModelCommand),
 
-    /// Run the paper's two worked examples and show how the memory answers.
+    /// Take a tour of what a memory can do, and see the paper's worked examples.
     #[command(
-        after_help = "Examples:\n  memo demo\n  memo demo --dim 8192    # less noise\n  memo demo --json"
+        after_help = "Examples:\n  memo demo\n  memo demo --dim 8192    # less noise in the worked examples\n  memo demo --json"
     )]
     Demo(DemoOptions),
 
@@ -127,7 +127,7 @@ fn positive(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoOptions {
-    /// The dimension d of codes: the larger, the less noise in the weights.
+    /// The dimension d of codes in the worked examples: the larger, the less noise in the weights.
     #[arg(long, value_name = "D", default_value_t = 2048, value_parser = between(0..=usize::MAX))]
     #[arg(allow_negative_numbers = true)]
     pub(crate) dim: usize,
