@@ -30,6 +30,8 @@ enum Task {
         #[arg(last = true)]
         options: Vec<String>,
     },
+    /// Write shell completions and man pages to target/pages, and say how to install them.
+    Docs,
     /// Run the authors' protocol of random texts at full size and print the accuracies.
     Protocol,
     /// Kill a writer of a model at random instants, many times, and check what is left each time.
@@ -56,6 +58,7 @@ fn main() -> Result<()> {
             args.extend(options.iter().map(String::as_str));
             cargo(&args)
         }
+        Task::Docs => docs(),
         Task::Protocol => protocol(),
         Task::Kill { kills } => kill(kills),
         Task::Fuzz { cases } => run(Command::new("cargo")
@@ -98,10 +101,37 @@ fn test(all: bool) -> Result<()> {
         stage("the authors' protocol", protocol)?;
         stage("a thousand kills", || kill(1000))?;
         stage("200 MB of text in 2 GB", || {
-            cargo(&["test", "--release", "-p", "memo-cli", "--test", "large", "--", "--ignored", "--nocapture"])
+            cargo(&[
+                "test",
+                "--release",
+                "-p",
+                "memo-cli",
+                "--test",
+                "large",
+                "--",
+                "--ignored",
+                "--nocapture",
+            ])
         })?;
     }
     println!("== everything passed in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// The program writes its own pages, so that they cannot differ from what it takes.
+fn docs() -> Result<()> {
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
+    let pages = format!("{target}/pages");
+    cargo(&["run", "--quiet", "--package", "memo-cli", "--", "pages", &pages])?;
+    let shells = format!("{pages}/completions");
+    println!();
+    println!("To install them for yourself:");
+    println!("  bash        cp {shells}/memo.bash ~/.local/share/bash-completion/completions/memo");
+    println!("  zsh         cp {shells}/_memo into a folder of $fpath");
+    println!("  fish        cp {shells}/memo.fish ~/.config/fish/completions/");
+    println!("  elvish      cat {shells}/memo.elv >> ~/.config/elvish/rc.elv");
+    println!("  powershell  cat {shells}/_memo.ps1 >> $PROFILE");
+    println!("  man         cp {pages}/man/*.1 ~/.local/share/man/man1/");
     Ok(())
 }
 

@@ -5,6 +5,7 @@ mod demo;
 mod lab;
 mod model;
 mod output;
+mod pages;
 mod progress;
 
 use args::{Args, Command, LabCommand};
@@ -18,12 +19,15 @@ fn main() -> ExitCode {
     let progress = Progress::new(!args.quiet && !args.json);
     let result = match &args.command {
         Command::Model(command) => model::run(command, &progress, args.json),
-        Command::Demo(options) => demo::run(options),
+        Command::Demo(options) => demo::run(options, &progress),
         Command::Lab(LabCommand::Realtext(options)) => lab::realtext(options, &progress),
+        Command::Pages(options) => pages::write(options),
     };
     progress.end();
     match result.and_then(|report| output::print(report.as_ref(), args.json)) {
         Ok(()) => ExitCode::SUCCESS,
+        // A reader that has seen enough and closed the pipe is not an error.
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             anstream::eprintln!(
                 "{}error:{} {error:#}",

@@ -21,16 +21,18 @@ impl<T: Display + serde::Serialize> Report for T {
     }
 }
 
-/// Writes a report to standard output. A reader that has seen enough and closed the pipe is not an error.
+/// Writes a report to standard output.
 pub(crate) fn print(report: &dyn Report, json: bool) -> anyhow::Result<()> {
     let text = if json { report.to_json()? + "\n" } else { report.to_string() };
     let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(error).context("could not write to standard output")
-        }
-        _ => Ok(()),
-    }
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written.context("could not write to standard output")
+}
+
+/// Whether writing failed because nobody reads any more, as before `| head`.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 /// Text in a style.

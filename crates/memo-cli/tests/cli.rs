@@ -11,11 +11,21 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Weights differ in their last digits from CPU to CPU; their places do not.
+/// Weights differ in their last digits from CPU to CPU, rates from run to run, keyed digests from model to model; their
+/// places do not.
 fn without_digits(text: &str) -> String {
     let mut out = String::new();
     for word in text.split_inclusive([' ', '\n']) {
+        if word.trim_end().ends_with('…') && word.len() > 16 {
+            out.push_str("DIGEST\n");
+            continue;
+        }
+        if out.ends_with("transaction 1, ") {
+            out.push_str("RATE ");
+            continue;
+        }
         let number = word.contains('.')
+            && !word.trim_end().ends_with('.')
             && word.trim().trim_matches(['±', '(', ')', '-']).parse::<f32>().is_ok();
         out.extend(word.chars().map(|c| if number && c.is_ascii_digit() { '0' } else { c }));
     }
@@ -39,7 +49,7 @@ fn help_and_version() {
 }
 
 #[test]
-fn the_demo_shows_both_examples() {
+fn the_demo_shows_a_tour_and_both_examples() {
     let shown = text(&memo(&["demo"]).success().get_output().stdout);
     assert!(!shown.contains('\x1b'), "no colour when not on a terminal");
     insta::assert_snapshot!("demo", without_digits(&shown));
@@ -51,6 +61,10 @@ fn the_demo_as_json_has_the_paper_s_weights() {
     let demo: Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
     let number =
         |path: &str| demo.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}"));
+    for exact in ["rolled_back_exactly", "forgot_exactly"] {
+        assert_eq!(demo["tour"][exact], true, "{exact}");
+    }
+    assert_eq!(demo["tour"]["steps"].as_array().unwrap().len(), 6);
     let word =
         |path: &str| demo.pointer(path).and_then(Value::as_str).unwrap_or_else(|| panic!("{path}"));
     for (query, weight) in [(0, 1.0), (1, 0.75)] {
@@ -186,19 +200,4 @@ fn impossible_sizes_are_refused_with_1() {
         assert!(stderr.starts_with("error: ") && stderr.contains(message), "--dim {dim}: {stderr}");
         assert!(output.get_output().stdout.is_empty());
     }
-}
-
-#[cfg(unix)]
-#[test]
-fn a_closed_pipe_ends_quietly() {
-    use std::process::{Command, Stdio};
-    let mut child = Command::new(env!("CARGO_BIN_EXE_memo"))
-        .args(["demo", "--json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success() && output.stderr.is_empty());
 }

@@ -35,7 +35,7 @@ fn write_text(path: &Path) {
             sentence += words[(rank as usize).min(words.len() - 1)];
         }
         if reader.below(5) == 0 {
-            sentence += &format!(" number {}", reader.below(1 << 40));
+            sentence = format!("{sentence} number {}", reader.below(1 << 40));
         }
         sentence += if reader.below(8) == 0 { ".\n" } else { ". " };
         out.write_all(sentence.as_bytes()).unwrap();
@@ -78,7 +78,12 @@ fn two_hundred_megabytes_in_two_gigabytes() {
     let run = |args: &[&str]| {
         let start = std::time::Instant::now();
         let (said, most) = memo(home.path(), args);
-        println!("memo {}: {:.2} GB, {:.0} s", args[0], most as f64 / 1e9, start.elapsed().as_secs_f64());
+        println!(
+            "memo {}: {:.2} GB, {:.0} s",
+            args[0],
+            most as f64 / 1e9,
+            start.elapsed().as_secs_f64()
+        );
         assert!(most > 0 && most < LIMIT, "{args:?} held {most} bytes");
         let said: serde_json::Value = serde_json::from_str(&said).unwrap();
         println!("{said}");

@@ -140,13 +140,13 @@ impl Model {
         let text = std::fs::read(&path).map_err(io(&path))?;
         let text = String::from_utf8(text).map_err(|_| damaged(Damage::NotText))?;
         let head: Head =
-            toml::from_str(&text).map_err(|e| damaged(Damage::Syntax(e.to_string())))?;
+            toml::from_str(&text).map_err(|e| damaged(Damage::Syntax(e.message().to_owned())))?;
         if head.format != FORMAT {
             return Err(Error::Format { path, found: head.format, known: FORMAT });
         }
         let (check, text) = text.split_once('\n').unwrap_or_default();
         let model: Model =
-            toml::from_str(text).map_err(|e| damaged(Damage::Syntax(e.to_string())))?;
+            toml::from_str(text).map_err(|e| damaged(Damage::Syntax(e.message().to_owned())))?;
         if check != format!("check = \"{}\"", model.check(directory, text)?) {
             return Err(damaged(Damage::Checksum("it, or of tokenizer.json,")));
         }

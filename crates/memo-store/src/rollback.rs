@@ -23,8 +23,15 @@ impl Store {
             if document.place != op.before {
                 let touches = |t: &Transaction| t.ops.iter().any(|o| o.number == op.number);
                 let later = self.ledger.transactions(id)?.into_iter();
-                let later = later.filter(|t| t.undone_by.is_none() && touches(t));
-                let later: Vec<String> = later.map(|t| t.id.to_string()).collect();
+                let later: Vec<Transaction> =
+                    later.filter(|t| t.undone_by.is_none() && touches(t)).collect();
+                if let Some(forget) = later.iter().find(|t| t.kind == Kind::Forget) {
+                    return refuse(format!(
+                        "transaction {} has forgotten document {:?}, or part of it, for good",
+                        forget.id, op.document
+                    ));
+                }
+                let later: Vec<String> = later.iter().map(|t| t.id.to_string()).collect();
                 return refuse(format!(
                     "document {:?} was changed since, by transaction {}; roll that back first",
                     op.document,

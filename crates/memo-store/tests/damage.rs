@@ -28,7 +28,7 @@ impl Sound {
         let path = home.path().join("m.memo");
         let new = NewModel {
             tokenizer: Tokenizer::words([TEXT, "dogs run far . they come home late ."]).unwrap(),
-            shape: Shape { heads: 2, layers: 4, older: 1 },
+            shape: Shape::new(2, 4, 1),
             size: Size::Parameters(1 << 17),
             seed: 7,
             dense: None,

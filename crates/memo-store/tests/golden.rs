@@ -26,7 +26,7 @@ fn copy(from: &Path, to: &Path) {
 fn make() {
     let new = NewModel {
         tokenizer: Tokenizer::bytes(),
-        shape: Shape { heads: 2, layers: 3, older: 1 },
+        shape: Shape::new(2, 3, 1),
         size: Size::Parameters(1 << 14),
         seed: 5,
         dense: None,

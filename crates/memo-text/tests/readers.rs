@@ -100,7 +100,7 @@ fn a_folder_reports_what_it_skips_and_goes_on_after_errors() {
             ".git: skipped, it is hidden",
             ".hidden: skipped, it is hidden",
             "error: bad.txt: the byte at offset 2 is not valid UTF-8; convert the file to UTF-8, \
-             or read it lossily, with U+FFFD in place of what is invalid",
+             for example with: iconv -f LATIN1 -t UTF-8, or use the tokenizer bytes",
             "empty.txt: skipped, it is empty",
             "image.png: skipped, it is binary",
             "lines.jsonl#1",

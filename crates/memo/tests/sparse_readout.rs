@@ -182,6 +182,20 @@ fn choices_are_followed() {
     let first = greedy.iter().position(|&t| t == stop).unwrap();
     assert_eq!(make(Choice { stop: vec![stop], ..Choice::default() }), greedy[..first]);
 
+    // Weighed, the tokens are the same, and each has the probability that the distribution gives it.
+    for choice in [Choice::default(), drawn(1)] {
+        let generator = Generator::new(&memory, &readout, &prompt, choice.clone());
+        let weighed: Vec<(u32, f64)> = generator.weighed().take(40).map(Result::unwrap).collect();
+        let tokens: Vec<u32> = weighed.iter().map(|(token, _)| *token).collect();
+        assert_eq!(tokens, make(choice));
+        let mut context = prompt.to_vec();
+        for (token, p) in weighed {
+            let distribution = readout.distribution(&memory, &context, &mut Scratch::default());
+            assert_eq!(distribution.unwrap().probability(token), p);
+            context.push(token);
+        }
+    }
+
     // Draws follow the distribution: the frequency of the likeliest token is its probability.
     let distribution = readout.distribution(&memory, &prompt, &mut Scratch::default()).unwrap();
     let (token, p) = distribution.top(1)[0];
@@ -228,7 +242,7 @@ fn other_shapes_recall_too() {
     let vocabulary = 2_000;
     let text = text(6_000, vocabulary, 9);
     for (heads, layers, older) in [(3, 3, 1), (4, 3, 1), (2, 4, 0), (2, 6, 6), (16, 2, 0)] {
-        let shape = Shape { heads, layers, older };
+        let shape = Shape::new(heads, layers, older);
         let size = Size::Parameters(140 * text.len() as u64);
         let mut memory =
             Memory::new(Settings::new(vocabulary, vocabulary - 1, 1, &shape, size).unwrap())

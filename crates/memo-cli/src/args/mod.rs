@@ -1,8 +1,10 @@
 //! What can be typed.
 
 pub(crate) mod model;
+mod values;
 
 use self::model::ModelCommand;
+use self::values::between;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
 use memo_text::TokenizerSpec;
@@ -34,15 +36,25 @@ pub(crate) enum Command {
     #[command(flatten)]
     Model(ModelCommand),
 
-    /// Run the paper's two worked examples and show how the memory answers.
+    /// Take a tour of what a memory can do, and see the paper's worked examples.
     #[command(
-        after_help = "Examples:\n  memo demo\n  memo demo --dim 8192    # less noise\n  memo demo --json"
+        after_help = "Examples:\n  memo demo\n  memo demo --dim 8192    # less noise in the worked examples\n  memo demo --json"
     )]
     Demo(DemoOptions),
 
     /// Experiments: what a memory can and cannot do, measured.
     #[command(subcommand)]
     Lab(LabCommand),
+
+    /// Write shell completions and man pages. `cargo xtask docs` does, and so may whoever packages the program.
+    #[command(hide = true)]
+    Pages(PagesOptions),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PagesOptions {
+    /// The directory to write to.
+    pub(crate) to: PathBuf,
 }
 
 #[derive(Debug, Subcommand)]
@@ -115,12 +127,14 @@ fn positive(text: &str) -> Result<f64, String> {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoOptions {
-    /// The dimension d of codes: the larger, the less noise in the weights.
-    #[arg(long, value_name = "D", default_value_t = 2048)]
+    /// The dimension d of codes in the worked examples: the larger, the less noise in the weights.
+    #[arg(long, value_name = "D", default_value_t = 2048, value_parser = between(0..=usize::MAX))]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) dim: usize,
 
     /// The seed that everything random comes from.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = between(0..=u64::MAX))]
+    #[arg(allow_negative_numbers = true)]
     pub(crate) seed: u64,
 }
 

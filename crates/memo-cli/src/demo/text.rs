@@ -2,15 +2,37 @@
 
 use super::numbers::Numbers;
 use super::sentence::{Query, Sentence};
+use super::tour::Tour;
 use super::{Demo, Emitted};
 use crate::output::{FAINT, GOOD, TITLE, styled};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Demo {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        writeln!(f, "{}", self.tour)?;
         let codes = format!("Gaussian codes of dimension {}, seed {}", self.dim, self.seed);
         writeln!(f, "The paper's worked examples {}\n", styled(FAINT, format!("({codes})")))?;
         write!(f, "{}\n{}", self.sentence, self.numbers)
+    }
+}
+
+impl Display for Tour {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let title = format!("A tour, on an archive of {} short texts", self.documents);
+        writeln!(f, "{} {}", title, styled(FAINT, "(in a temporary folder, gone afterwards)"))?;
+        for (k, step) in self.steps.iter().enumerate() {
+            writeln!(f, "\n{}\n", styled(TITLE, format!("{}. {}", k + 1, step.what)))?;
+            for run in &step.commands {
+                writeln!(f, "  {} {}", styled(FAINT, "$"), run.command)?;
+                for line in run.shown.lines() {
+                    writeln!(f, "  {line}")?;
+                }
+            }
+            if let Some(so) = step.so {
+                writeln!(f, "\n  {}", styled(GOOD, so))?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! `memo init` and `memo memorize`.
 
+use super::paths::{Names, expand};
 use super::size::{Fill, LEAST, asked, fitting};
 use super::{close, open};
 use crate::args::Engine;
@@ -33,8 +34,10 @@ impl Display for Made {
 }
 
 pub(crate) fn init(options: &InitOptions) -> anyhow::Result<Box<dyn Report>> {
+    let size = asked(&options.size);
+    check(&options.shape, size)?;
     let tokenizer = tokenizer(&options.shape)?;
-    let size = asked(&options.size).unwrap_or(NewModel::default().size);
+    let size = size.unwrap_or(NewModel::default().size);
     let store = Store::create(&options.model, &new_model(&options.shape, tokenizer, size))?;
     let parameters = match store.memory().sparse() {
         Some(memory) => memory.settings().parameters(),
@@ -46,6 +49,23 @@ pub(crate) fn init(options: &InitOptions) -> anyhow::Result<Box<dyn Report>> {
         tokenizer: store.model().tokenizer.clone(),
         parameters,
     }))
+}
+
+/// Refuses options that the chosen engine would ignore.
+fn check(options: &ShapeOptions, size: Option<Size>) -> anyhow::Result<()> {
+    if options.engine == Engine::Sparse {
+        if options.dim.is_some() {
+            bail!("--dim is for --engine dense; --memory or --params size the sparse engine");
+        }
+        return Ok(());
+    }
+    if size.is_some() {
+        bail!("--memory and --params are for the sparse engine; --dim sizes the dense one");
+    }
+    if options.older.is_some() || !options.slots.is_empty() {
+        bail!("--older and --slots are for the sparse engine; the dense one uses all heads");
+    }
+    Ok(())
 }
 
 fn tokenizer(options: &ShapeOptions) -> anyhow::Result<Tokenizer> {
@@ -63,22 +83,25 @@ fn tokenizer(options: &ShapeOptions) -> anyhow::Result<Tokenizer> {
             texts.extend(document.content.as_text().map(str::to_owned));
         }
     }
+    if texts.iter().all(|text| text.trim().is_empty()) {
+        bail!("{}: there is no word in it; --vocab-from needs a text", path.display());
+    }
     Ok(Tokenizer::words(texts)?)
 }
 
 fn new_model(options: &ShapeOptions, tokenizer: Tokenizer, size: Size) -> NewModel {
-    let default = Shape::default();
-    let shape = Shape {
-        heads: options.heads.unwrap_or(default.heads),
-        layers: options.layers.unwrap_or(default.layers),
-        older: options.older.unwrap_or(default.older).min(options.layers.unwrap_or(u32::MAX)),
+    let (heads, layers) = (options.heads.unwrap_or(2), options.layers.unwrap_or(5));
+    let shape = if options.slots.is_empty() {
+        Shape::new(heads, layers, options.older.unwrap_or(2).min(layers))
+    } else {
+        Shape::of_blocks(heads, options.slots.clone())
     };
     let dense = (options.engine == Engine::Dense).then(|| {
         let (heads, layers) = (options.heads.unwrap_or(4), options.layers.unwrap_or(3));
         DenseConfig {
             codes: CodeKind::Hadamard,
             seed: options.seed,
-            ..DenseConfig::authors(0, options.dim, heads as usize, layers as usize)
+            ..DenseConfig::authors(0, options.dim.unwrap_or(2048), heads as usize, layers as usize)
         }
     });
     NewModel { tokenizer, shape, size, seed: options.seed, dense }
@@ -143,13 +166,9 @@ pub(crate) fn memorize(
         if options.model.exists() { Some(open(&options.model, progress)?) } else { None };
     let tokenizer = existing.as_ref().map_or_else(Tokenizer::gpt2, |s| s.tokenizer().clone());
     let (documents, skipped, tokens) = read(options, &tokenizer, progress)?;
-    if documents.is_empty() {
-        bail!("there is nothing to memorize: every file is empty or was skipped");
-    }
     let made = existing.is_none();
     let count = documents.len();
-    let start = Instant::now();
-    let (done, load) = if let Some(mut store) = existing {
+    let (done, seconds, load) = if let Some(mut store) = existing {
         let done = put(&mut store, documents, tokens, options)?;
         close(store, progress)?;
         done
@@ -160,7 +179,6 @@ pub(crate) fn memorize(
             put(store, documents, tokens, options)
         })?
     };
-    let seconds = start.elapsed().as_secs_f64();
     Ok(Box::new(Memorized {
         documents: count,
         tokens: done.tokens,
@@ -180,13 +198,13 @@ pub(crate) fn memorize(
 /// Bytes whose tokenizing takes long enough to show how far it is.
 const LONG: usize = 4 << 20;
 
-/// Memorizes documents of so many tokens; gives the load of the memory afterwards too.
+/// Memorizes documents of so many tokens; gives the seconds that took and the load of the memory afterwards too.
 fn put(
     store: &mut Store,
     documents: Vec<NewDocument>,
     tokens: u64,
     options: &MemorizeOptions,
-) -> anyhow::Result<(memo_store::Memorized, Option<f64>)> {
+) -> anyhow::Result<(memo_store::Memorized, f64, Option<f64>)> {
     if let Some(memory) = store.memory().sparse() {
         let fill = Fill::of(memory, tokens);
         let parameters = memory.settings().parameters();
@@ -203,9 +221,11 @@ fn put(
             );
         }
     }
+    let start = Instant::now();
     let done = store.memorize(documents, options.reason.reason.as_deref())?;
+    let seconds = start.elapsed().as_secs_f64();
     let load = store.memory().sparse().map(|memory| Fill::of(memory, 0).load);
-    Ok((done, load))
+    Ok((done, seconds, load))
 }
 
 /// The documents that were asked for, what was skipped, and how many tokens there are.
@@ -222,10 +242,14 @@ fn read(
         ..ReadOptions::default()
     };
     let (mut documents, mut skipped, mut tokens) = (Vec::new(), Vec::new(), 0);
-    for path in &options.paths {
-        for item in Reader::open(path, how.clone())? {
+    let mut names = Names::default();
+    for given in expand(&options.paths)? {
+        for item in given.read(how.clone())? {
             match item? {
                 Item::Document(document) => {
+                    if !names.is_new(&document)? {
+                        continue;
+                    }
                     let bytes = document.content.as_bytes();
                     let what = format!("reading {}", document.id);
                     if bytes.len() > LONG {
@@ -246,6 +270,11 @@ fn read(
                 Item::Skipped(what) => skipped.push(what.to_string()),
             }
         }
+    }
+    if documents.is_empty() {
+        let given: Vec<String> = options.paths.iter().map(|p| p.display().to_string()).collect();
+        let why = if skipped.is_empty() { vec!["there is no file".to_owned()] } else { skipped };
+        bail!("there is nothing to memorize in {}:\n  {}", given.join(", "), why.join("\n  "));
     }
     if options.id.is_some() && documents.len() > 1 {
         bail!("--id names one document, and there are {}", documents.len());

@@ -12,6 +12,7 @@ use anyhow::bail;
 use memo_store::{Conflict, Error, Store};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
+use std::path::Path;
 
 #[derive(Serialize)]
 struct Verified {
@@ -118,6 +119,10 @@ pub(crate) fn merge(
     options: &MergeOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
+    let same = |a: &Path, b: &Path| a.canonicalize().ok().zip(b.canonicalize().ok());
+    if same(&options.model, &options.other).is_some_and(|(a, b)| a == b) {
+        bail!("{} cannot be merged with itself; give two models", options.model.display());
+    }
     let mut store = open(&options.model, progress)?;
     let mut other = open(&options.other, progress)?;
     let conflict = match options.conflict {
@@ -208,6 +213,12 @@ pub(crate) fn import(
     options: &ImportOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
+    if !options.from.join("model.json").is_file() {
+        bail!(
+            "{} is not an export (there is no model.json in it); `memo export` makes one",
+            options.from.display()
+        );
+    }
     progress.step("importing");
     Store::import(&options.from, &options.model)?;
     let path = options.model.display().to_string();

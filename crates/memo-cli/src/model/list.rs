@@ -2,7 +2,7 @@
 
 use super::open;
 use super::size::{Fill, fitting};
-use crate::args::model::{DocumentOptions, ModelOptions, ShowOptions};
+use crate::args::model::{ModelOptions, ShowOptions, TraceOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled, thousands};
 use crate::progress::Progress;
 use memo_store::{Document, Sizes, Store, Transaction};
@@ -154,7 +154,7 @@ pub(crate) fn log(options: &ModelOptions, progress: &Progress) -> anyhow::Result
 }
 
 pub(crate) fn trace(
-    options: &DocumentOptions,
+    options: &TraceOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
     let store = open(&options.model, progress)?;

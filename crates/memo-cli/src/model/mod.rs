@@ -1,16 +1,20 @@
 //! Commands on a model directory: arguments in, a report out; the work is the store's.
 
-mod ask;
 mod change;
+mod complete;
 mod create;
+mod explain;
 mod keep;
 mod list;
+mod measure;
+mod paths;
 mod size;
 
 use crate::args::model::ModelCommand;
 use crate::output::Report;
 use crate::progress::Progress;
-use memo_store::Store;
+use anyhow::bail;
+use memo_store::{Reader, Store};
 use std::path::Path;
 
 pub(crate) fn run(
@@ -21,11 +25,11 @@ pub(crate) fn run(
     match command {
         ModelCommand::Init(options) => create::init(options),
         ModelCommand::Memorize(options) => create::memorize(options, progress),
-        ModelCommand::Complete(options) => ask::complete(options, progress, json),
-        ModelCommand::Recall(options) => ask::recall(options, progress),
-        ModelCommand::Score(options) => ask::score(options, progress),
-        ModelCommand::Explain(options) => ask::explain(options, progress),
-        ModelCommand::Find(options) => ask::find(options, progress),
+        ModelCommand::Complete(options) => complete::complete(options, progress, json),
+        ModelCommand::Recall(options) => measure::recall(options, progress),
+        ModelCommand::Score(options) => measure::score(options, progress),
+        ModelCommand::Explain(options) => explain::explain(options, progress),
+        ModelCommand::Find(options) => explain::find(options, progress),
         ModelCommand::Forget(options) => change::forget(options, progress),
         ModelCommand::Retire(options) => change::retire(options, progress),
         ModelCommand::Restore(options) => change::restore(options, progress),
@@ -51,9 +55,25 @@ pub(crate) fn run(
 /// Opens a model for writing.
 fn open(path: &Path, progress: &Progress) -> anyhow::Result<Store> {
     progress.step("opening");
+    refuse_file(path)?;
     let mut store = Store::open(path)?;
     store.watch(progress.watcher());
     Ok(store)
+}
+
+/// Opens a model for reading, beside a writer if there is one.
+fn reader(path: &Path, progress: &Progress) -> anyhow::Result<Reader> {
+    progress.step("opening");
+    refuse_file(path)?;
+    Ok(Reader::open(path)?)
+}
+
+/// A text in place of a model is an easy slip, and the system's own words for it are no help.
+fn refuse_file(path: &Path) -> anyhow::Result<()> {
+    if path.is_file() {
+        bail!("{} is a file; a model is a directory, which `memo init` makes", path.display());
+    }
+    Ok(())
 }
 
 /// Closes a model; writing its checkpoint may take a while.

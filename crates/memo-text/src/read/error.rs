@@ -41,7 +41,7 @@ pub enum ReadError {
     /// The text is not UTF-8.
     #[error(
         "{place}: the byte at offset {offset} is not valid UTF-8; convert the file to UTF-8, \
-         or read it lossily, with U+FFFD in place of what is invalid"
+         for example with: iconv -f LATIN1 -t UTF-8, or use the tokenizer bytes"
     )]
     InvalidUtf8 {
         /// The file, and the line in JSONL.

@@ -63,13 +63,71 @@ impl<'a> Generator<'a> {
         Generator { memory, readout, context, choice, draws, scratch, done: false }
     }
 
-    fn step(&mut self) -> Result<u32, Error> {
-        let Generator { memory, readout, context, scratch, .. } = self;
-        if self.choice.temperature <= 0.0 {
-            return readout.best(memory, context, scratch);
+    /// The same tokens, each with the probability that the memory gave it. They cost a little more: what a long context
+    /// settles can be chosen, but not weighed, without reading the others.
+    ///
+    /// ```
+    /// use memo::readout::{Backoff, Choice, Generator};
+    /// use memo::sparse::{Memory, Settings, Shape, Size};
+    /// let mut memory = Memory::new(Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?)?;
+    /// memory.memorize(&[1, 2, 3, 4, 5])?;
+    /// let readout = Backoff::default();
+    /// for weighed in Generator::new(&memory, &readout, &[1, 2], Choice::default()).weighed() {
+    ///     let (_token, probability) = weighed?;
+    ///     assert!(probability > 0.9);
+    /// }
+    /// # Ok::<(), memo::sparse::Error>(())
+    /// ```
+    pub fn weighed(mut self) -> impl Iterator<Item = Result<(u32, f64), Error>> + 'a {
+        std::iter::from_fn(move || self.advance(Self::weigh, |&(token, _)| token))
+    }
+
+    fn choose(&mut self) -> Result<u32, Error> {
+        if self.choice.temperature > 0.0 {
+            return Ok(self.weigh()?.0);
         }
+        let Generator { memory, readout, context, scratch, .. } = self;
+        readout.best(memory, context, scratch)
+    }
+
+    fn weigh(&mut self) -> Result<(u32, f64), Error> {
+        let Generator { memory, readout, context, scratch, .. } = self;
         let distribution = readout.distribution(memory, context, scratch)?;
-        Ok(draw(&distribution, &self.choice, &mut self.draws))
+        let token = if self.choice.temperature > 0.0 {
+            draw(&distribution, &self.choice, &mut self.draws)
+        } else {
+            distribution.best()
+        };
+        Ok((token, distribution.probability(token)))
+    }
+
+    /// One token further, however it is found; `None` at the end.
+    fn advance<T>(
+        &mut self,
+        step: impl FnOnce(&mut Self) -> Result<T, Error>,
+        token: impl FnOnce(&T) -> u32,
+    ) -> Option<Result<T, Error>> {
+        if self.done {
+            return None;
+        }
+        let made = match step(self) {
+            Ok(made) => made,
+            Err(error) => {
+                self.done = true;
+                return Some(Err(error));
+            }
+        };
+        let token = token(&made);
+        if token == self.memory.settings().end || self.choice.stop.contains(&token) {
+            self.done = true;
+            return None;
+        }
+        let window = self.readout.window(self.memory);
+        if self.context.len() >= 2 * window.max(32) {
+            self.context.drain(..self.context.len() - window);
+        }
+        self.context.push(token);
+        Some(Ok(made))
     }
 }
 
@@ -116,25 +174,6 @@ impl Iterator for Generator<'_> {
     type Item = Result<u32, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.done {
-            return None;
-        }
-        let token = match self.step() {
-            Ok(token) => token,
-            Err(error) => {
-                self.done = true;
-                return Some(Err(error));
-            }
-        };
-        if token == self.memory.settings().end || self.choice.stop.contains(&token) {
-            self.done = true;
-            return None;
-        }
-        let window = self.readout.window(self.memory);
-        if self.context.len() >= 2 * window.max(32) {
-            self.context.drain(..self.context.len() - window);
-        }
-        self.context.push(token);
-        Some(Ok(token))
+        self.advance(Self::choose, |&token| token)
     }
 }

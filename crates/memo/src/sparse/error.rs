@@ -41,6 +41,14 @@ pub enum Error {
     /// Two memories that do not add, because their settings differ.
     #[error("only memories of equal settings can be merged; {0} differs")]
     Merge(&'static str),
+    /// Memory that this machine does not have.
+    #[error("{bytes} bytes of memory could not be had ({reason}); choose a smaller size")]
+    Room {
+        /// How many.
+        bytes: usize,
+        /// What the system said.
+        reason: String,
+    },
     /// Storage that does not hold what it should.
     #[error("the storage of the cells is damaged or of the wrong size: {0}")]
     Storage(String),

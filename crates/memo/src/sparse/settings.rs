@@ -2,7 +2,7 @@
 //!
 //! A *slot* is a (layer, head) pair of the paper in use: a block of `len` tokens that ends `skip` tokens before the
 //! position to predict. With h heads, head j of layer i (j = 0 the newest) is the block of hⁱ⁻¹ tokens that ends
-//! j·hⁱ⁻¹ tokens back. [`Shape`] lists the slots of any h and l; [`Settings::new`] gives each its share of the
+//! j·hⁱ⁻¹ tokens back. [`Shape`] lists the slots of any h and l, or any blocks; [`Settings::new`] gives each its share of the
 //! parameters. Settings are plain numbers: equal settings and equal texts give equal memories, bit for bit.
 
 use super::Error;
@@ -59,33 +59,37 @@ impl Slot {
 }
 
 /// Which (layer, head) pairs are in use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Heads (h): blocks of a layer's window.
-    pub heads: u32,
-    /// Layers (l): the last one sees hˡ tokens.
-    pub layers: u32,
-    /// The older heads of this many top layers are in use; the newest heads always are.
-    pub older: u32,
+    heads: u32,
+    /// The blocks as (skip, len), in reading order.
+    blocks: Vec<(u32, u32)>,
 }
 
 impl Default for Shape {
     /// Two heads, five layers, older heads in the top two layers: they make a damaged prompt recall.
     fn default() -> Self {
-        Shape { heads: 2, layers: 5, older: 2 }
+        Shape::new(2, 5, 2)
     }
 }
 
 impl Shape {
-    /// The blocks in reading order, as (skip, len): newest heads by length, then older heads by length.
-    pub fn blocks(&self) -> Vec<(u32, u32)> {
-        let len = |layer: u32| self.heads.saturating_pow(layer);
-        let newest = (0..self.layers).map(|layer| (0, len(layer)));
-        let first = self.layers.saturating_sub(self.older);
-        let older = (first..self.layers).flat_map(|layer| {
-            (1..self.heads).map(move |j| (j.saturating_mul(len(layer)), len(layer)))
-        });
-        newest.chain(older).collect()
+    /// The newest heads of `layers` layers, the last of which sees hˡ tokens, and the older heads of the `older` top ones.
+    pub fn new(heads: u32, layers: u32, older: u32) -> Self {
+        let len = |layer: u32| heads.saturating_pow(layer);
+        let newest = (0..layers).map(|layer| (0, len(layer)));
+        let first = layers.saturating_sub(older);
+        let older = (first..layers)
+            .flat_map(|layer| (1..heads).map(move |j| (j.saturating_mul(len(layer)), len(layer))));
+        Shape { heads, blocks: newest.chain(older).collect() }
+    }
+
+    /// These blocks, as (skip, len) in any order: longer contexts correct shorter ones, so they are read newest heads first,
+    /// and the shorter before the longer.
+    pub fn of_blocks(heads: u32, mut blocks: Vec<(u32, u32)>) -> Self {
+        blocks.sort_by_key(|&(skip, len)| (skip > 0, len, skip));
+        Shape { heads, blocks }
     }
 }
 
@@ -150,9 +154,8 @@ impl Settings {
             (0, _) => 8,
             _ => 18,
         };
-        let blocks = shape.blocks();
-        let whole: u64 = blocks.iter().map(share).sum();
-        let slots = blocks.iter().map(|block| {
+        let whole: u64 = shape.blocks.iter().map(share).sum();
+        let slots = shape.blocks.iter().map(|block| {
             let (skip, len) = *block;
             let bucketed = len <= 2;
             let width = if bucketed { 64 } else { 256 };
@@ -259,7 +262,7 @@ mod tests {
         for heads in 2..6 {
             for layers in 1..5 {
                 for older in 0..=layers {
-                    let shape = Shape { heads, layers, older };
+                    let shape = Shape::new(heads, layers, older);
                     let size = Size::Parameters(1 << 20);
                     let settings = Settings::new(1000, 999, 1, &shape, size).unwrap();
                     assert_eq!(settings.slots.len() as u32, layers + older * (heads - 1));
@@ -281,6 +284,32 @@ mod tests {
         let millions: Vec<u64> =
             settings.slots.iter().map(|slot| slot.parameters().div_ceil(1_000_000)).collect();
         assert_eq!(millions, [18, 14, 8, 8, 8, 18, 18]);
+    }
+
+    #[test]
+    fn blocks_of_one_s_own_are_read_in_order_and_get_their_share() {
+        let size = Size::Parameters(50_000_000);
+        let shape = Shape::of_blocks(2, vec![(16, 8), (0, 6), (0, 1), (8, 8), (0, 3)]);
+        let settings = Settings::new(50_000, 0, 1, &shape, size).unwrap();
+        let slots: Vec<_> = settings
+            .slots
+            .iter()
+            .map(|s| (s.skip, s.len, s.width, s.parameters().div_ceil(1_000_000)))
+            .collect();
+        assert_eq!(
+            slots,
+            [(0, 1, 64, 13), (0, 3, 256, 6), (0, 6, 256, 6), (8, 8, 256, 13), (16, 8, 256, 13)]
+        );
+        let default = [(0, 16), (16, 16), (0, 1), (8, 8), (0, 4), (0, 2), (0, 8)];
+        assert_eq!(Shape::of_blocks(2, default.to_vec()), Shape::default());
+        for (wrong, what) in [
+            (vec![(0, 4), (0, 4)], "slot 0:4 is given twice"),
+            (vec![(0, 0)], "slot 0:0"),
+            (vec![], "0 slots"),
+        ] {
+            let error = Settings::new(9, 0, 1, &Shape::of_blocks(2, wrong), size).unwrap_err();
+            assert!(error.to_string().contains(what), "{error}");
+        }
     }
 
     #[test]

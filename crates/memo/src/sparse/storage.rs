@@ -29,7 +29,7 @@ impl Ram {
     /// `len` zero cells.
     pub fn new(len: usize) -> Result<Self, Error> {
         let map = memmap2::MmapMut::map_anon(len.max(1))
-            .map_err(|error| Error::Storage(format!("{len} bytes of memory: {error}")))?;
+            .map_err(|error| Error::Room { bytes: len, reason: error.to_string() })?;
         #[cfg(target_os = "linux")]
         {
             // Rows are visited at random: with small pages, translating addresses would cost more than the data.

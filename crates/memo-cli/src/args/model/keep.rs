@@ -1,0 +1,93 @@
+//! What can be typed to look after a model.
+
+use super::{ReasonOptions, SizeOptions};
+use crate::args::values::{between, bits};
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShowOptions {
+    /// The model's directory.
+    pub(crate) model: PathBuf,
+    /// The document's id.
+    pub(crate) document: String,
+    /// Which version; the current one if not given.
+    #[arg(long, value_name = "N", value_parser = between(1..=u32::MAX))]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) version: Option<u32>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TraceOptions {
+    /// The model's directory.
+    pub(crate) model: PathBuf,
+    /// The document's id.
+    pub(crate) document: String,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RebuildOptions {
+    /// The model's directory.
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) size: SizeOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MergeOptions {
+    /// The model that gets the documents.
+    pub(crate) model: PathBuf,
+    /// The model whose documents come.
+    pub(crate) other: PathBuf,
+    /// What to do with a document that both have with different contents.
+    #[arg(long, value_name = "WHAT", default_value = "refuse")]
+    pub(crate) conflict: ConflictKind,
+    #[command(flatten)]
+    pub(crate) reason: ReasonOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ConflictKind {
+    Refuse,
+    Ours,
+    Theirs,
+    Rename,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ToOptions {
+    /// The model's directory.
+    pub(crate) model: PathBuf,
+    /// The directory to make.
+    pub(crate) to: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FreezeOptions {
+    /// The model's directory.
+    pub(crate) model: PathBuf,
+    /// The directory to make.
+    pub(crate) to: PathBuf,
+    /// Bits a cell: 8, 2 or 1.
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = bits)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) bits: u32,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportOptions {
+    /// The model's directory.
+    pub(crate) model: PathBuf,
+    /// The directory to make.
+    pub(crate) to: PathBuf,
+    /// Leave the documents out; what is imported can then only be read.
+    #[arg(long)]
+    pub(crate) without_texts: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportOptions {
+    /// The directory that `memo export` made.
+    pub(crate) from: PathBuf,
+    /// The model to make.
+    pub(crate) model: PathBuf,
+}

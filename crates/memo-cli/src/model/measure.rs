@@ -1,0 +1,130 @@
+//! `memo recall` and `memo score`: how much of a text a model knows.
+
+use super::reader;
+use crate::args::model::FileOptions;
+use crate::output::{FAINT, GOOD, Report, styled, thousands};
+use crate::progress::Progress;
+use anyhow::{Context, bail};
+use memo::readout::{Backoff, argmax_all, score as score_all};
+use memo_store::Reader;
+use memo_text::{Encoding, Item, ReadOptions};
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+use std::path::Path;
+use std::time::Instant;
+
+/// The tokens of the documents in a file, folder or standard input.
+fn read(path: &Path, reader: &Reader) -> anyhow::Result<Vec<Vec<u32>>> {
+    let raw = reader.tokenizer().name() == "bytes";
+    let encoding = if raw { Encoding::Raw } else { Encoding::Utf8 };
+    let mut texts = Vec::new();
+    for item in memo_text::Reader::open(path, ReadOptions { encoding, ..ReadOptions::default() })? {
+        if let Item::Document(document) = item? {
+            texts.push(reader.tokenizer().encode_bytes(document.content.as_bytes())?);
+        }
+    }
+    if texts.is_empty() {
+        bail!("{}: nothing to read; give a text that is not empty", path.display());
+    }
+    Ok(texts)
+}
+
+#[derive(Serialize)]
+struct Recalled {
+    tokens: usize,
+    evaluated: usize,
+    correct: usize,
+    recall: f64,
+    tokens_per_second: f64,
+}
+
+impl Display for Recalled {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        writeln!(
+            f,
+            "recall {}  {}",
+            styled(GOOD, format!("{:.2} %", 100.0 * self.recall)),
+            styled(
+                FAINT,
+                format!(
+                    "{} of {} tokens, each from those before it; {} tokens/s",
+                    thousands(self.correct as u64),
+                    thousands(self.evaluated as u64),
+                    thousands(self.tokens_per_second as u64)
+                )
+            )
+        )
+    }
+}
+
+pub(crate) fn recall(
+    options: &FileOptions,
+    progress: &Progress,
+) -> anyhow::Result<Box<dyn Report>> {
+    let reader = reader(&options.model, progress)?;
+    let texts = read(&options.file, &reader)?;
+    let (mut correct, mut evaluated, mut tokens) = (0, 0, 0);
+    let start = Instant::now();
+    for text in &texts {
+        progress.step(format!("recalling {} tokens", thousands(text.len() as u64)));
+        let best: Vec<u32> = match (reader.memory().sparse(), reader.memory().dense()) {
+            (Some(memory), _) => argmax_all(memory, &Backoff::default(), text)?,
+            (_, Some(memory)) => {
+                let along = memory.predict_along(text)?;
+                std::iter::once(u32::MAX).chain(along.iter().map(|p| p.token)).collect()
+            }
+            _ => bail!("a model has one engine"),
+        };
+        // The first token has nothing before it to be recalled from.
+        correct += text.iter().zip(&best).skip(1).filter(|(a, b)| a == b).count();
+        evaluated += text.len().saturating_sub(1);
+        tokens += text.len();
+    }
+    Ok(Box::new(Recalled {
+        tokens,
+        evaluated,
+        correct,
+        recall: if evaluated == 0 { 1.0 } else { correct as f64 / evaluated as f64 },
+        tokens_per_second: evaluated as f64 / start.elapsed().as_secs_f64().max(1e-9),
+    }))
+}
+
+#[derive(Serialize)]
+struct Scored {
+    tokens: usize,
+    log_likelihood: f64,
+    perplexity: f64,
+}
+
+impl Display for Scored {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        writeln!(
+            f,
+            "perplexity {}  {}",
+            styled(GOOD, format!("{:.2}", self.perplexity)),
+            styled(
+                FAINT,
+                format!(
+                    "log-likelihood {:.2} of {} tokens, ends included",
+                    self.log_likelihood,
+                    thousands(self.tokens as u64)
+                )
+            )
+        )
+    }
+}
+
+pub(crate) fn score(options: &FileOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+    let reader = reader(&options.model, progress)?;
+    let memory = reader.memory().sparse();
+    let memory = memory.context("a score needs the sparse engine; this model has the dense one")?;
+    let (mut log_likelihood, mut tokens) = (0.0, 0);
+    for text in read(&options.file, &reader)? {
+        progress.step(format!("scoring {} tokens", thousands(text.len() as u64)));
+        let scores = score_all(memory, &Backoff::default(), &text)?;
+        log_likelihood += scores.iter().sum::<f64>();
+        tokens += scores.len();
+    }
+    let perplexity = (-log_likelihood / tokens as f64).exp();
+    Ok(Box::new(Scored { tokens, log_likelihood, perplexity }))
+}

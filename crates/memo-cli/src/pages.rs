@@ -1,0 +1,68 @@
+//! `memo pages`: shell completions and man pages, from the very arguments that the program takes.
+
+use crate::args::{Args, PagesOptions};
+use crate::output::{GOOD, Report, styled};
+use anyhow::Context;
+use clap::{Command, CommandFactory};
+use clap_complete::{Shell, generate_to};
+use clap_mangen::Man;
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+use std::path::{Path, PathBuf};
+
+/// What was written, and where.
+#[derive(Serialize)]
+struct Pages {
+    completions: Vec<PathBuf>,
+    man: Vec<PathBuf>,
+}
+
+impl Display for Pages {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        for path in &self.completions {
+            writeln!(f, "{} {}", styled(GOOD, "wrote"), path.display())?;
+        }
+        if let Some(folder) = self.man.first().and_then(|path| path.parent()) {
+            let (pages, folder) = (self.man.len(), folder.display());
+            writeln!(f, "{} {pages} man pages to {folder}", styled(GOOD, "wrote"))?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn write(options: &PagesOptions) -> anyhow::Result<Box<dyn Report>> {
+    let (completions, man) = (options.to.join("completions"), options.to.join("man"));
+    for folder in [&completions, &man] {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    let shells = [Shell::Bash, Shell::Zsh, Shell::Fish, Shell::Elvish, Shell::PowerShell];
+    let shells = shells.iter().map(|&shell| {
+        generate_to(shell, &mut Args::command(), "memo", &completions)
+            .with_context(|| completions.display().to_string())
+    });
+    let shells = shells.collect::<anyhow::Result<Vec<PathBuf>>>()?;
+    let mut command = Args::command();
+    command.build();
+    let mut pages = Vec::new();
+    write_man(&command, &man, &mut pages)?;
+    Ok(Box::new(Pages { completions: shells, man: pages }))
+}
+
+/// The page of a command and those of its subcommands.
+fn write_man(command: &Command, folder: &Path, pages: &mut Vec<PathBuf>) -> anyhow::Result<()> {
+    for part in command.get_subcommands().filter(|part| !part.is_hide_set()) {
+        if part.get_name() != "help" {
+            write_man(part, folder, pages)?;
+        }
+    }
+    let version = concat!("memo ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone()).source(version).manual("MeMo");
+    let path = folder.join(man.get_filename());
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    // What help shows below the options is examples; a page has a section for them.
+    let page = String::from_utf8(page)?.replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n");
+    std::fs::write(&path, page).with_context(|| path.display().to_string())?;
+    pages.push(path);
+    Ok(())
+}
