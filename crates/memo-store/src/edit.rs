@@ -6,7 +6,8 @@ use crate::find::replaced;
 use crate::ledger::Content;
 use crate::memorize::{add_version, current, is_edit};
 use crate::record::{Document, Kind, Place, Role, Transaction};
-use crate::store::{Change, Store};
+use crate::store::Store;
+use crate::transact::Change;
 use memo::readout::Scratch;
 use std::collections::BTreeMap;
 

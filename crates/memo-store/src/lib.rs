@@ -24,6 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod build;
 mod checkpoint;
 mod copies;
 mod damage;
@@ -48,6 +49,7 @@ mod reader;
 mod record;
 mod rollback;
 mod store;
+mod transact;
 mod verify;
 mod watch;
 

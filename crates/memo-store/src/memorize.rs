@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::files;
 use crate::ledger::Content;
 use crate::record::{Document, Kind, Place, Role, Transaction, Version};
-use crate::store::{Change, Store};
+use crate::store::Store;
+use crate::transact::Change;
 use std::collections::{BTreeMap, HashMap};
 
 /// A document to memorize.

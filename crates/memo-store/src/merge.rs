@@ -4,7 +4,8 @@ use crate::error::Error;
 use crate::ledger::Content;
 use crate::memorize::{add_version, current};
 use crate::record::{CopyKind, Document, Kind};
-use crate::store::{Change, Store};
+use crate::store::Store;
+use crate::transact::Change;
 use std::collections::BTreeMap;
 
 /// What to do where both models have a document of the same id with different contents.

@@ -11,7 +11,7 @@ use crate::watch::Watch;
 use memo::sparse::{Memory, Passage, Settings};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Contents that are not in the ledger yet, by document number and version.
 pub(crate) type Known<'a> = HashMap<(u64, u32), &'a Content>;
@@ -152,7 +152,7 @@ impl<'a> Moves<'a> {
         transaction: u64,
         piece: usize,
         watch: &Watch,
-    ) -> Result<std::path::PathBuf, Error> {
+    ) -> Result<PathBuf, Error> {
         checkpoint::write_pieces(path, settings, transaction, self, piece, watch)
     }
 

@@ -1,12 +1,13 @@
 //! A model open for reading: it never waits for a writer, and never sees half of a transaction.
 
+use crate::build::{latest, newest};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::lock::Lock;
 use crate::model::Model;
 use crate::moves::replay;
-use crate::store::{complete, latest, newest};
+use crate::store::complete;
 use crate::watch::Watch;
 use memo_text::Tokenizer;
 use std::path::Path;

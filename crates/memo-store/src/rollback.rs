@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::forget::scrubbed;
 use crate::record::{Kind, Transaction};
-use crate::store::{Change, Store};
+use crate::store::Store;
+use crate::transact::Change;
 
 impl Store {
     /// Undoes a transaction, if no later one depends on it.

@@ -1,30 +1,24 @@
 //! The store: a model directory open for writing.
 
-use crate::checkpoint::{self, Checkpoint};
+use crate::build::{PIECE, latest};
+use crate::checkpoint;
 use crate::damage::Damage;
 use crate::engine::Engine;
 use crate::error::{Error, io};
 use crate::files;
-use crate::ledger::{Changes, Content, Ledger};
+use crate::ledger::Ledger;
 use crate::lock::Lock;
-use crate::model::{Model, NewModel, Sizes};
-use crate::moves::{self, Failed, Known, Moves};
-use crate::record::{Document, Kind, Op, Place, Transaction};
+use crate::model::{Model, NewModel};
+use crate::record::{Document, Transaction};
 use crate::watch::{Step, Watch};
 use memo::readout::Scratch;
-use memo::sparse::{Digest, Memory, Settings, Size};
+use memo::sparse::Digest;
 use memo_text::Tokenizer;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a memory that are made at once, if there are many more.
-const PIECE: usize = 512 << 20;
-
 /// Tokens that opening may have to write again before it is felt. With more, closing and opening write a checkpoint.
 const FELT: u64 = 500_000;
-
-/// Tokens after which a checkpoint is written at once: writing them again would take several seconds.
-const PATIENCE: u64 = 10_000_000;
 
 /// A model open for writing. There is one of these at a time.
 pub struct Store {
@@ -38,16 +32,9 @@ pub struct Store {
     /// Positions written since the last checkpoint.
     pub(crate) pending: u64,
     /// Bytes of a memory that are made at once, if there are many more.
-    piece: usize,
+    pub(crate) piece: usize,
     pub(crate) watch: Watch,
     _lock: Lock,
-}
-
-/// What a document is to become, and its content if that is new.
-pub(crate) struct Change {
-    pub(crate) document: Document,
-    pub(crate) before: Option<Place>,
-    pub(crate) content: Option<Content>,
 }
 
 impl Store {
@@ -139,48 +126,6 @@ impl Store {
         // A full disk must not keep a sound model from being opened.
         let _ = store.checkpoint_if(FELT);
         Ok(store)
-    }
-
-    /// Brings the memory up to the ledger's last transaction.
-    fn catch_up(&mut self) -> Result<(), Error> {
-        if self.applied == 0
-            && let Some(path) = self.pieces(&self.model)?
-        {
-            (self.memory, self.applied) = self.in_place(&path)?;
-            return Ok(());
-        }
-        let Store { ledger, model, memory, applied, watch, .. } = self;
-        self.pending = moves::replay(ledger, model, memory, applied, watch)?;
-        Ok(())
-    }
-
-    /// A checkpoint of all live documents, beside its place, if that is better made piece by piece.
-    pub(crate) fn pieces(&self, model: &Model) -> Result<Option<PathBuf>, Error> {
-        let (known, last) = (Known::new(), self.ledger.last()?);
-        let live = Moves::all_live(&self.ledger, &[], &known)?;
-        let Some(settings) = model.sparse().filter(|settings| self.is_large(settings, &live))
-        else {
-            return Ok(None);
-        };
-        let path = self.directory.join(checkpoint::name(last));
-        live.write_pieces(&path, settings, last, self.piece, &self.watch).map(Some)
-    }
-
-    /// Puts a checkpoint of the ledger's last transaction in its place, and gives its memory.
-    fn in_place(&self, beside: &Path) -> Result<(Engine, u64), Error> {
-        let last = self.ledger.last()?;
-        let path = self.directory.join(checkpoint::name(last));
-        files::rename(beside, &path)?;
-        checkpoint::keep_only(&self.directory, &path)?;
-        Ok((moves::read(&path)?, last))
-    }
-
-    /// Whether a memory of these texts is better made piece by piece: it is large, and they fill a good part of it.
-    fn is_large(&self, settings: &Settings, texts: &Moves<'_>) -> bool {
-        let piece = self.piece as u64;
-        // About 32 bytes of tables a token.
-        let bytes = Memory::storage_len(settings) as u64 + texts.positions() * 32;
-        bytes / 2 > piece && texts.positions() > piece / 64
     }
 
     /// Has a memory of more than twice as many bytes made in pieces of this size when much text comes. Half a GiB if
@@ -295,7 +240,7 @@ impl Store {
         Err(self.lacking("its checkpoint is damaged"))
     }
 
-    fn lacking(&self, why: impl std::fmt::Display) -> Error {
+    pub(crate) fn lacking(&self, why: impl std::fmt::Display) -> Error {
         let what = Damage::Behind(why.to_string());
         Error::Damaged { path: self.directory.clone(), what, help: checkpoint::HELP }
     }
@@ -317,150 +262,8 @@ impl Store {
         self.checkpoint_if(FELT)
     }
 
-    fn checkpoint_if(&mut self, tokens: u64) -> Result<(), Error> {
+    pub(crate) fn checkpoint_if(&mut self, tokens: u64) -> Result<(), Error> {
         if self.pending > tokens { self.checkpoint() } else { Ok(()) }
-    }
-
-    /// Makes the memory again from the ledger, with other sizes if they are given.
-    pub fn rebuild(&mut self, size: Option<Size>) -> Result<(), Error> {
-        let mut model = self.model.clone();
-        if let Some(size) = size {
-            let settings = model.need_sparse("another size")?;
-            model.memory = Sizes::Sparse(resized(settings, size)?);
-        }
-        // Nothing changes before the memory is there: a size that this machine does not have must not stick.
-        if let Some(path) = self.pieces(&model)? {
-            let made = self.in_place(&path)?;
-            model.write(&self.directory)?;
-            (self.memory, self.applied) = made;
-            (self.model, self.pending) = (model, 0);
-            return Ok(());
-        }
-        let mut memory = Engine::new(&model)?;
-        moves::write_live(&self.ledger, &mut memory, &self.watch)?;
-        let last = self.ledger.last()?;
-        let before = (
-            std::mem::replace(&mut self.memory, memory),
-            std::mem::replace(&mut self.applied, last),
-        );
-        // A kill between the two leaves a checkpoint that does not fit; opening then begins from nothing, and is right.
-        let done = self
-            .checkpoint()
-            .and_then(|()| if model == self.model { Ok(()) } else { model.write(&self.directory) });
-        if done.is_ok() {
-            self.model = model;
-        } else {
-            (self.memory, self.applied) = before;
-        }
-        done
-    }
-
-    /// Records changes as one transaction, and makes them in the memory.
-    pub(crate) fn transact(
-        &mut self,
-        kind: Kind,
-        reason: Option<&str>,
-        changes: Vec<Change>,
-        complete: impl FnOnce(&mut Transaction, &mut Changes) -> Result<(), Error>,
-    ) -> Result<Transaction, Error> {
-        self.whole()?;
-        let id = self.applied + 1;
-        let mut recorded = Changes::default();
-        let mut ops = Vec::new();
-        for Change { document, before, content } in changes {
-            let number = document.number;
-            ops.push(Op { document: document.id.clone(), number, before, after: document.place });
-            if let (Some(content), Some(version)) = (content, document.versions.last()) {
-                recorded.contents.push((number, version.number, content));
-            }
-            recorded.documents.push(document);
-        }
-        let mut transaction = Transaction {
-            id,
-            time: files::now(),
-            kind,
-            reason: reason.map(str::to_owned),
-            ops,
-            undoes: None,
-            undone_by: None,
-            forgotten: Vec::new(),
-            scrub: Vec::new(),
-            scrub_texts: Vec::new(),
-        };
-        complete(&mut transaction, &mut recorded)?;
-        let contents = recorded.contents.iter();
-        let known: Known<'_> =
-            contents.map(|(number, version, content)| ((*number, *version), content)).collect();
-        if kind == Kind::Forget || !self.memory.exact() {
-            // A forget that was begun is finished whatever happens, and a memory of floats can only be made anew.
-            self.ledger.commit(&transaction, &recorded)?;
-            let Store { ledger, model, memory, watch, .. } = self;
-            let watch = if kind == Kind::Forget { &Watch::default() } else { &*watch };
-            let written = moves::apply(ledger, model, memory, &transaction.ops, &known, watch)
-                .map_err(|failed| self.lacking(failed.error))?;
-            self.pending += written;
-            self.applied = id;
-            return Ok(transaction);
-        }
-        if let Some(written) = self.transact_large(&transaction, &recorded, &known)? {
-            self.memory = written;
-            self.applied = id;
-            self.pending = 0;
-            return Ok(transaction);
-        }
-        // First the memory, which takes long; then the ledger, in an instant. Until then nothing has happened.
-        let Store { ledger, model, memory, watch, .. } = self;
-        let written = moves::apply(ledger, model, memory, &transaction.ops, &known, watch)
-            .map_err(|failed| self.failed(failed))?;
-        if let Err(error) = self.ledger.commit(&transaction, &recorded) {
-            let inverse: Vec<Op> = transaction.ops.iter().map(Op::inverse).collect();
-            let Store { ledger, model, memory, .. } = self;
-            let undone = moves::apply(ledger, model, memory, &inverse, &known, &Watch::default());
-            return Err(self.failed(Failed { error, undone: undone.is_ok() }));
-        }
-        self.pending += written;
-        self.applied = id;
-        // The transaction is done, whether there is room for a checkpoint or not.
-        let _ = self.checkpoint_if(PATIENCE);
-        Ok(transaction)
-    }
-
-    /// Makes a transaction that brings much text into a large memory; gives that memory.
-    fn transact_large(
-        &mut self,
-        transaction: &Transaction,
-        recorded: &Changes,
-        known: &Known<'_>,
-    ) -> Result<Option<Engine>, Error> {
-        let Some(settings) = self.model.sparse() else { return Ok(None) };
-        let coming = Moves::new(&self.ledger, &transaction.ops[..], known)?;
-        if !self.is_large(settings, &coming) {
-            return Ok(None);
-        }
-        let all = Moves::all_live(&self.ledger, &transaction.ops, known)?;
-        // What is there already is made again too.
-        if coming.positions() < all.positions() / 8 {
-            return Ok(None);
-        }
-        let path = self.directory.join(checkpoint::name(transaction.id));
-        let (piece, watch) = (self.piece, &self.watch);
-        let beside = all.write_pieces(&path, settings, transaction.id, piece, watch)?;
-        if let Err(error) = self.ledger.commit(transaction, recorded) {
-            let _ = std::fs::remove_file(&beside);
-            return Err(error);
-        }
-        // It is recorded: if what follows fails, opening the model does it again.
-        let made = self.in_place(&beside);
-        made.map(|(memory, _)| Some(memory)).map_err(|error| self.lacking(error))
-    }
-
-    /// What to say of moves that were not made. If they were not undone either, the memory is of no use any more.
-    fn failed(&mut self, Failed { error, undone }: Failed) -> Error {
-        if undone {
-            return error;
-        }
-        self.applied = u64::MAX;
-        self.lacking(error)
     }
 }
 
@@ -491,44 +294,6 @@ pub(crate) fn complete(
         text.push(token);
     }
     Ok(tokenizer.decode_lossy(&text[made..]))
-}
-
-/// The memory of the newest checkpoint that fits, or an empty one.
-pub(crate) fn latest(directory: &Path, model: &Model) -> Result<(Engine, u64), Error> {
-    match newest(directory, model)? {
-        Some(found) => Ok(found),
-        None => Ok((Engine::new(model)?, 0)),
-    }
-}
-
-/// The memory of the newest checkpoint that fits, and the last transaction that it contains.
-pub(crate) fn newest(directory: &Path, model: &Model) -> Result<Option<(Engine, u64)>, Error> {
-    let (Some(settings), bits) = (model.sparse(), model.frozen) else { return Ok(None) };
-    for (_, path) in checkpoint::list(directory)? {
-        let checkpoint = match Checkpoint::open(&path) {
-            // A writer may have removed it since it was listed.
-            Err(Error::Io { reason, .. }) if reason.kind() == std::io::ErrorKind::NotFound => {
-                return newest(directory, model);
-            }
-            opened => opened?,
-        };
-        if checkpoint.settings() == settings && checkpoint.bits() == bits {
-            let memory = Engine::Sparse(Box::new(checkpoint.memory()?));
-            return Ok(Some((memory, checkpoint.transaction())));
-        }
-    }
-    Ok(None)
-}
-
-/// The same slots with another number of cells in all.
-fn resized(settings: &Settings, size: Size) -> Result<Settings, Error> {
-    let mut settings = settings.clone();
-    let (old, new) = (u128::from(settings.parameters()), u128::from(size.parameters()));
-    for slot in &mut settings.slots {
-        slot.rows = ((u128::from(slot.rows) * new / old) as u64).max(1);
-    }
-    settings.check()?;
-    Ok(settings)
 }
 
 /// Lets nobody else look into a directory.
