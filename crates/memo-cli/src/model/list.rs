@@ -193,7 +193,9 @@ impl Display for Stats {
             thousands(self.documents as u64),
             styled(FAINT, format!("{} tokens", thousands(self.tokens)))
         )?;
-        let each = self.bytes_per_token.map_or_else(String::new, |b| format!(", {b:.0} a token"));
+        let each = self
+            .bytes_per_token
+            .map_or_else(String::new, |b| format!(", {} bytes a token", thousands(b as u64)));
         writeln!(
             f,
             "  memory      {}  {}",

@@ -5,11 +5,12 @@ use crate::args::model::FileOptions;
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
-use memo::readout::{Backoff, argmax_all, score as score_all};
+use memo::readout::{Backoff, argmax_at, score_at};
 use memo_store::Reader;
 use memo_text::{Encoding, Item, ReadOptions};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
+use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
@@ -27,6 +28,27 @@ fn read(path: &Path, reader: &Reader) -> anyhow::Result<Vec<Vec<u32>>> {
         bail!("{}: nothing to read; give a text that is not empty", path.display());
     }
     Ok(texts)
+}
+
+/// Goes through all positions of texts, ends included, some at a time; gives the number of tokens.
+fn in_slices(
+    what: &str,
+    texts: &[Vec<u32>],
+    progress: &Progress,
+    mut read: impl FnMut(&[u32], Range<usize>) -> anyhow::Result<()>,
+) -> anyhow::Result<usize> {
+    const SLICE: usize = 4096;
+    let tokens: usize = texts.iter().map(Vec::len).sum();
+    progress.begin(what, tokens as u64, false);
+    let mut before = 0;
+    for text in texts {
+        for start in (0..=text.len()).step_by(SLICE) {
+            progress.at((before + start) as u64);
+            read(text, start..(start + SLICE).min(text.len() + 1))?;
+        }
+        before += text.len();
+    }
+    Ok(tokens)
 }
 
 #[derive(Serialize)]
@@ -63,23 +85,27 @@ pub(crate) fn recall(
 ) -> anyhow::Result<Box<dyn Report>> {
     let reader = reader(&options.model, progress)?;
     let texts = read(&options.file, &reader)?;
-    let (mut correct, mut evaluated, mut tokens) = (0, 0, 0);
+    let (mut correct, mut evaluated) = (0, 0);
     let start = Instant::now();
-    for text in &texts {
-        progress.step(format!("recalling {} tokens", thousands(text.len() as u64)));
+    let tokens = in_slices("recalling", &texts, progress, |text, slice| {
+        // The first token has nothing before it to be recalled from.
+        let slice = slice.start.max(1)..slice.end.min(text.len());
+        if slice.is_empty() {
+            return Ok(());
+        }
         let best: Vec<u32> = match (reader.memory().sparse(), reader.memory().dense()) {
-            (Some(memory), _) => argmax_all(memory, &Backoff::default(), text)?,
+            (Some(memory), _) => argmax_at(memory, &Backoff::default(), text, slice.clone())?,
             (_, Some(memory)) => {
-                let along = memory.predict_along(text)?;
-                std::iter::once(u32::MAX).chain(along.iter().map(|p| p.token)).collect()
+                let before = slice.start.saturating_sub(memory.config().window());
+                let along = memory.predict_along(&text[before..slice.end])?;
+                along[slice.start - before - 1..].iter().map(|p| p.token).collect()
             }
             _ => bail!("a model has one engine"),
         };
-        // The first token has nothing before it to be recalled from.
-        correct += text.iter().zip(&best).skip(1).filter(|(a, b)| a == b).count();
-        evaluated += text.len().saturating_sub(1);
-        tokens += text.len();
-    }
+        evaluated += slice.len();
+        correct += text[slice].iter().zip(&best).filter(|(a, b)| a == b).count();
+        Ok(())
+    })?;
     Ok(Box::new(Recalled {
         tokens,
         evaluated,
@@ -119,12 +145,12 @@ pub(crate) fn score(options: &FileOptions, progress: &Progress) -> anyhow::Resul
     let memory = reader.memory().sparse();
     let memory = memory.context("a score needs the sparse engine; this model has the dense one")?;
     let (mut log_likelihood, mut tokens) = (0.0, 0);
-    for text in read(&options.file, &reader)? {
-        progress.step(format!("scoring {} tokens", thousands(text.len() as u64)));
-        let scores = score_all(memory, &Backoff::default(), &text)?;
+    in_slices("scoring", &read(&options.file, &reader)?, progress, |text, slice| {
+        let scores = score_at(memory, &Backoff::default(), text, slice)?;
         log_likelihood += scores.iter().sum::<f64>();
         tokens += scores.len();
-    }
+        Ok(())
+    })?;
     let perplexity = (-log_likelihood / tokens as f64).exp();
     Ok(Box::new(Scored { tokens, log_likelihood, perplexity }))
 }
