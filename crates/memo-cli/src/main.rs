@@ -7,7 +7,7 @@ mod model;
 mod output;
 mod progress;
 
-use args::{Args, Command, LabCommand};
+use args::{Args, Command};
 use clap::Parser;
 use progress::Progress;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let result = match &args.command {
         Command::Model(command) => model::run(command, &progress, args.json),
         Command::Demo(options) => demo::run(options),
-        Command::Lab(LabCommand::Realtext(options)) => lab::realtext(options, &progress),
+        Command::Lab(command) => lab::run(command, &progress),
     };
     drop(progress);
     match result.and_then(|report| output::print(report.as_ref(), args.json)) {
