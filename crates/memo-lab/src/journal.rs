@@ -39,7 +39,8 @@ struct Line {
 /// The settings that are done; without a folder, of this run only.
 pub(crate) struct Journal {
     file: Option<(PathBuf, File)>,
-    done: HashMap<String, Line>,
+    /// By setting, with the number of its line.
+    done: HashMap<String, (usize, Line)>,
 }
 
 impl Journal {
@@ -79,7 +80,7 @@ impl Journal {
         let mut done = HashMap::new();
         for (at, line) in lines {
             let line: Line = serde_json::from_str(line).map_err(|error| wrong(at, &error))?;
-            done.insert(line.setting.clone(), line);
+            done.insert(line.setting.clone(), (at + 1, line));
         }
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file.map_err(Error::file(&path))?;
@@ -93,13 +94,13 @@ impl Journal {
 
     /// What was measured at a setting before.
     pub(crate) fn get<R: DeserializeOwned>(&self, key: &str) -> Result<Option<Measured<R>>, Error> {
-        let Some((line, (path, _))) = self.done.get(key).zip(self.file.as_ref()) else {
+        let Some(((at, line), (path, _))) = self.done.get(key).zip(self.file.as_ref()) else {
             return Ok(None);
         };
         let result = serde_json::from_value(line.result.clone()).map_err(|error| Error::Line {
             path: path.clone(),
-            line: 0,
-            reason: format!("{key}: {error}"),
+            line: *at,
+            reason: error.to_string(),
         })?;
         Ok(Some(Measured { result, seconds: line.seconds }))
     }

@@ -106,19 +106,18 @@ impl<'a> Lab<'a> {
         let mut results = Vec::with_capacity(settings.len());
         for setting in settings {
             let key = setting.key();
-            let measured = match journal.get(&key)? {
-                Some(measured) => measured,
-                None => {
-                    let left = (worked > 0.0)
-                        .then(|| Duration::from_secs_f64((spent / worked * to_do).max(0.0)));
-                    let (done, total) = (results.len(), settings.len());
-                    self.observer.step(&Step { setting: &key, done, total, left });
-                    let start = Instant::now();
-                    let result = pool.install(|| measure(setting))?;
-                    let measured = Measured { result, seconds: start.elapsed().as_secs_f64() };
-                    journal.add(&key, &measured)?;
-                    measured
-                }
+            let measured = if let Some(measured) = journal.get(&key)? {
+                measured
+            } else {
+                let left = (worked > 0.0)
+                    .then(|| Duration::from_secs_f64((spent / worked * to_do).max(0.0)));
+                let (done, total) = (results.len(), settings.len());
+                self.observer.step(&Step { setting: &key, done, total, left });
+                let start = Instant::now();
+                let result = pool.install(|| measure(setting))?;
+                let measured = Measured { result, seconds: start.elapsed().as_secs_f64() };
+                journal.add(&key, &measured)?;
+                measured
             };
             spent += measured.seconds;
             worked += setting.cost();

@@ -5,8 +5,10 @@
 //! skips what an interrupted run has already measured. What comes out is a [`Page`]: prose, [`Table`]s and
 //! [`figure`]s with their [`Provenance`], written as Markdown, CSV, SVG and PNG.
 
+pub mod capacity;
 mod columns;
 mod error;
+pub mod examples;
 pub mod figure;
 mod journal;
 mod lab;
@@ -17,6 +19,7 @@ pub mod realtext;
 mod share;
 mod table;
 pub mod text;
+pub mod vectors;
 
 pub use error::Error;
 pub use lab::{Lab, Measured, Observer, Options, Setting, Step, seconds};

@@ -106,10 +106,17 @@ impl Page {
 impl Display for Page {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}\n", self.title)?;
+        let mut heading = None;
         for part in &self.parts {
             match part {
-                Part::Table(table) => writeln!(f, "{table}")?,
-                Part::Heading(text) => writeln!(f, "{text}\n")?,
+                Part::Table(table) => {
+                    // Only headings that have a table under them.
+                    if let Some(text) = heading.take() {
+                        writeln!(f, "{text}\n")?;
+                    }
+                    writeln!(f, "{table}")?;
+                }
+                Part::Heading(text) => heading = Some(text),
                 Part::Prose(_) | Part::Figure { .. } => {}
             }
         }

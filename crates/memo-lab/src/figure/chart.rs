@@ -97,7 +97,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// A series; one without a name is not in the legend.
+    /// A series; one without a name is not in the legend, one without points only there.
     pub fn new(name: &str, style: Style, points: Vec<(f64, f64)>) -> Self {
         Series { name: name.to_owned(), style, points }
     }
@@ -159,7 +159,7 @@ impl Chart {
             &self.x.label,
         );
         canvas.upwards((place.left + 12.0, f64::midpoint(top, bottom)), 13.0, &self.y.label);
-        for series in &self.series {
+        for series in self.series.iter().filter(|series| !series.points.is_empty()) {
             let points: Vec<(f64, f64)> = series.points.iter().map(|p| at(*p)).collect();
             series.style.draw(canvas, &points, &points);
         }

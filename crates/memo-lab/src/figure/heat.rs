@@ -58,7 +58,7 @@ impl HeatMap {
                 if self.numbers {
                     let ink = if share.abs() > 0.6 { "#ffffff" } else { "#222222" };
                     let at = (x + size.0 / 2.0, y + size.1 / 2.0 + 4.0);
-                    canvas.coloured(at, 11.5, ink, &format!("{value:.2}").replace('-', "−"));
+                    canvas.coloured(at, 11.5, ink, &shown(value));
                 }
             }
             if let Some(label) = self.rows.get(r) {
@@ -78,4 +78,10 @@ fn colour(share: f32) -> String {
     let (r, g, b) = if share < 0.0 { (0x1f, 0x5f, 0xa8) } else { (0xb5, 0x2a, 0x1e) };
     let towards = |end: i32| (255.0 + (end - 255) as f32 * share.abs().min(1.0)).round() as u8;
     format!("#{:02x}{:02x}{:02x}", towards(r), towards(g), towards(b))
+}
+
+/// Two decimals, with a real minus sign, and none before zero.
+fn shown(value: f32) -> String {
+    let digits = format!("{value:.2}");
+    if digits == "-0.00" { "0.00".to_owned() } else { digits.replace('-', "−") }
 }

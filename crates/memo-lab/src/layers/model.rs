@@ -57,28 +57,28 @@ fn sparse(dim: usize, layers: usize, seed: u64) -> Settings {
 
 /// A model under test.
 pub(super) enum Model {
-    Dense(DenseMemo),
-    Sparse(Memory),
+    Dense(Box<DenseMemo>),
+    Sparse(Box<Memory>),
 }
 
 impl Model {
     /// An empty model with a last memory of d×d cells; the sparse engine gets as many.
     pub(super) fn new(engine: Engine, dim: usize, layers: usize, seed: u64) -> Result<Self, Error> {
         if engine == Engine::Sparse {
-            return Ok(Model::Sparse(Memory::new(sparse(dim, layers, seed))?));
+            return Ok(Model::Sparse(Box::new(Memory::new(sparse(dim, layers, seed))?)));
         }
         let authors = DenseConfig::authors(VOCABULARY, dim, HEADS, layers);
         let config = match engine {
-            Engine::Gaussian => authors,
             Engine::Bind => DenseConfig { composition: Composition::Bind, ..authors },
             Engine::Stored => {
                 DenseConfig { recall: Recall::Stored, distiller: Distiller::Exact, ..authors }
             }
-            Engine::Hadamard | Engine::Sparse => authors,
+            _ => authors,
         };
         let codes =
             if engine == Engine::Gaussian { CodeKind::Gaussian } else { CodeKind::Hadamard };
-        Ok(Model::Dense(DenseMemo::new(DenseConfig { codes, seed, ..config })?))
+        let memo = DenseMemo::new(DenseConfig { codes, seed, ..config })?;
+        Ok(Model::Dense(Box::new(memo)))
     }
 
     pub(super) fn memorize(&mut self, batch: &Batch) -> Result<(), Error> {
