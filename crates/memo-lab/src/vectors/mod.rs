@@ -87,7 +87,7 @@ fn measure(codes: &Codes, seed: u64) -> Result<Missed, Error> {
         all: f64::from(report.epsilon(0.0)),
         theta: f64::from(report.epsilon(theta)),
         most: f64::from(report.epsilon(0.01)),
-        lengths: if report.norm_theta(0.0) == 0.0 { 0.0 } else { f64::from(high) },
+        lengths: f64::from(high),
     })
 }
 
@@ -118,7 +118,9 @@ mod tests {
             assert!((capacity::vectors(512, bound) - 200.0).abs() < 1e-6);
             assert!(missed.most <= missed.theta && missed.theta <= missed.all);
             assert!(missed.all < bound / 2.0, "{missed:?} against {bound}");
-            assert_eq!(kind == CodeKind::Hadamard, missed.all == 0.0 && missed.lengths == 0.0);
+            // Fewer than d Hadamard codes are orthogonal and of length 1, up to rounding.
+            let exact = missed.all < 1e-6 && missed.lengths < 1e-6;
+            assert_eq!(exact, kind == CodeKind::Hadamard, "{missed:?}");
         }
         assert_eq!(promised(16, 1_000_000), None);
     }
