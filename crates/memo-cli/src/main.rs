@@ -8,7 +8,7 @@ mod output;
 mod pages;
 mod progress;
 
-use args::{Args, Command, LabCommand};
+use args::{Args, Command};
 use clap::Parser;
 use progress::Progress;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let result = match &args.command {
         Command::Model(command) => model::run(command, &progress, args.json),
         Command::Demo(options) => demo::run(options, &progress),
-        Command::Lab(LabCommand::Realtext(options)) => lab::realtext(options, &progress),
+        Command::Lab(command) => lab::run(command, &progress),
         Command::Pages(options) => pages::write(options),
     };
     progress.end();

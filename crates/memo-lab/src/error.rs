@@ -1,9 +1,10 @@
-//! What can go wrong in an experiment: only what its engine refuses.
+//! What can go wrong in an experiment: what its engine refuses, and what its files do not allow.
 
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// An experiment that could not be run.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The sparse engine refused.
@@ -12,4 +13,63 @@ pub enum Error {
     /// The dense engine refused.
     #[error(transparent)]
     Dense(#[from] memo::Error),
+    /// A file could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The folder holds results of a run with other options.
+    #[error(
+        "{} was begun with other options ({found}; now {wanted}): give another --out, or delete it to begin again", path.display()
+    )]
+    OtherJournal {
+        /// The journal.
+        path: PathBuf,
+        /// What it was begun with.
+        found: String,
+        /// What was asked for now.
+        wanted: String,
+    },
+    /// A line of a file is not what it should be.
+    #[error("{}, line {line}: {reason}", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The threads that were asked for could not be started.
+    #[error("could not start {threads} threads: {reason}")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// Why.
+        reason: String,
+    },
+    /// A figure could not be drawn.
+    #[error("could not draw {name}: {reason}")]
+    Figure {
+        /// Which.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl Error {
+    /// For `map_err` on what is done with a file.
+    pub fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Error + '_ {
+        |source| Error::File { path: path.to_owned(), source }
+    }
+}
+
+impl From<memo::ConfigError> for Error {
+    fn from(error: memo::ConfigError) -> Self {
+        Error::Dense(error.into())
+    }
 }

@@ -1,7 +1,29 @@
-//! Experiments on MeMo: the paper's and ours. Functions that take tokens and give reports; the command line reads,
-//! prints and draws.
+//! Experiments on MeMo: the paper's and ours. Functions that take options or tokens and give reports; the command line
+//! reads arguments, shows progress and prints.
+//!
+//! An experiment is a grid of [`Setting`]s. [`Lab::measure`] goes through them, writes each result to a journal, and
+//! skips what an interrupted run has already measured. What comes out is a [`Page`]: prose, [`Table`]s and
+//! [`figure`]s with their [`Provenance`], written as Markdown, CSV, SVG and PNG.
 
+pub mod capacity;
+mod columns;
 mod error;
+pub mod examples;
+pub mod figure;
+mod journal;
+mod lab;
+pub mod layers;
+mod page;
+mod provenance;
 pub mod realtext;
+mod share;
+mod table;
+pub mod text;
+pub mod vectors;
 
 pub use error::Error;
+pub use lab::{Lab, Measured, Observer, Options, Setting, Step, seconds};
+pub use page::Page;
+pub use provenance::Provenance;
+pub use share::Share;
+pub use table::{Cell, Table};

@@ -1,13 +1,14 @@
 //! What can be typed.
 
+pub(crate) mod lab;
 pub(crate) mod model;
 mod values;
 
+use self::lab::LabCommand;
 use self::model::ModelCommand;
 use self::values::between;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
-use memo_text::TokenizerSpec;
 use std::path::PathBuf;
 
 /// A language model that is a memory: it memorizes text in one pass, predicts what follows, shows why, and forgets.
@@ -57,72 +58,10 @@ pub(crate) struct PagesOptions {
     pub(crate) to: PathBuf,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum LabCommand {
-    /// Memorize a text in memory and measure recall, perplexity, rates and exact forgetting.
-    #[command(
-        after_help = "Examples:\n  memo lab realtext --text book.txt\n  memo lab realtext --text train.txt --held-out test.txt --tokenizer words\n  memo lab realtext --text book.txt --params-per-token 60 --sample 0 --json"
-    )]
-    Realtext(RealtextOptions),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct RealtextOptions {
-    /// The text to memorize: a file, a folder, a .jsonl, or - for standard input.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) text: PathBuf,
-
-    /// Text that is not memorized, for perplexity.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) held_out: Option<PathBuf>,
-
-    /// The size of the memory in cells.
-    #[arg(long, value_name = "N", conflicts_with = "params_per_token")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) params: Option<u64>,
-
-    /// The size of the memory in cells for each token of the text.
-    #[arg(long, value_name = "X", default_value_t = 92.0, value_parser = positive)]
-    pub(crate) params_per_token: f64,
-
-    /// gpt2, cl100k, o200k, bytes, words (vocabulary from the text), or a tokenizer.json.
-    #[arg(long, value_name = "T", default_value = "gpt2")]
-    pub(crate) tokenizer: TokenizerSpec,
-
-    /// The engine: sparse, or dense (the paper's, with Hadamard codes and computed recall).
-    #[arg(long, value_name = "E", default_value = "sparse")]
-    pub(crate) engine: Engine,
-
-    /// The sparse engine's read-out: backoff, or sum (the paper's).
-    #[arg(long, value_name = "R", default_value = "backoff")]
-    pub(crate) readout: ReadOutKind,
-
-    /// Positions to try recall at, chosen at random; 0 tries all.
-    #[arg(long, value_name = "N", default_value_t = 3000)]
-    pub(crate) sample: usize,
-
-    /// The seed that everything random comes from.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Engine {
     Sparse,
     Dense,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum ReadOutKind {
-    Backoff,
-    Sum,
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("must be a number above 0".to_owned()),
-    }
 }
 
 #[derive(Debug, clap::Args)]

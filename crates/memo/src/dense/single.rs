@@ -10,6 +10,8 @@ use super::windows::Windows;
 use crate::codes::{self, CodeKind, TokenCodes};
 use crate::error::{ConfigError, Error, check_memory, check_tokens};
 use crate::language::{LanguageMemory, Prediction};
+use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// The shape of a [`SingleMemory`]: a matrix of h·d_h × d cells.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,7 +92,12 @@ pub struct SingleMemory {
     codes: TokenCodes,
     layer: Layer,
     memory: CorrelationMemory,
+    /// W_V·x of every token, once so many are encoded at a time that this costs less.
+    reduced: OnceLock<Vec<f32>>,
 }
+
+/// Floats that the reduced codes of a whole vocabulary may take.
+const REDUCED: usize = 1 << 26;
 
 impl SingleMemory {
     /// An empty memory.
@@ -102,6 +109,7 @@ impl SingleMemory {
             codes: TokenCodes::new(config.codes, config.vocab, d, config.seed)?,
             layer: Layer { dim: d, reduction, composer: None },
             memory: CorrelationMemory::new(heads * head_dim, d),
+            reduced: OnceLock::new(),
             config,
         })
     }
@@ -148,13 +156,38 @@ impl SingleMemory {
         if !windows.len().is_multiple_of(heads) {
             return Err(Error::WindowLength { got: windows.len() % heads, expected: heads });
         }
-        let reduced = self.layer.reduce(&self.codes.rows(windows));
+        let reduced = self.reduce(windows);
         // With a single head a window is one row, which `tiled` takes for a window with missing blocks.
         let count = windows.len() / heads;
         if heads == 1 {
             return Ok(reduced);
         }
         Ok(self.layer.keys(&reduced, &Windows::tiled(heads, heads, count)))
+    }
+
+    /// `W_V·x` of each token.
+    fn reduce(&self, tokens: &[u32]) -> Vec<f32> {
+        let Some(all) = self.reduced.get() else {
+            return self.layer.reduce(&self.codes.rows(tokens));
+        };
+        let width = self.config.head_dim;
+        let mut out = vec![0.0; tokens.len() * width];
+        out.par_chunks_exact_mut(width).zip(tokens).for_each(|(out, &token)| {
+            out.copy_from_slice(&all[token as usize * width..][..width]);
+        });
+        out
+    }
+
+    /// Reduces the codes of all tokens once if more of them are about to be encoded than there are.
+    fn prepare(&self, tokens: usize) {
+        let SingleConfig { vocab, head_dim, .. } = self.config;
+        if tokens > vocab && vocab.saturating_mul(head_dim) <= REDUCED {
+            self.reduced.get_or_init(|| {
+                let all: Vec<u32> = (0..vocab as u32).collect();
+                let parts = all.chunks(1024);
+                parts.flat_map(|part| self.layer.reduce(&self.codes.rows(part))).collect()
+            });
+        }
     }
 
     /// The weight of every token after a window: about how many stored windows match, partial matches in part.
@@ -205,6 +238,7 @@ impl SingleMemory {
             return Err(Error::WindowLength { got, expected: heads });
         }
         check_tokens(windows, self.config.vocab)?;
+        self.prepare(windows.len());
         let mut update = Update::new(&self.codes, self.memory.key_dim(), weight);
         for (windows, next) in windows.chunks(1024 * heads).zip(next.chunks(1024)) {
             update.extend(&self.keys(windows)?, next);

@@ -28,13 +28,15 @@ pub(super) struct Update {
 /// Positions added by one matrix product.
 const BATCH: usize = 1024;
 
-/// What a buffer of keys may take, in floats. Only sums per token profit from more than a few thousand rows.
+/// What a buffer of keys may take, in floats, or as much as the memory itself. Only sums per token profit from more than
+/// a few thousand rows: their cost is that of a flush, whatever is in the buffer.
 const BUFFER: usize = 1 << 25;
 
 impl Update {
     /// Keys of `width` values that will be added with `weight`.
     pub(super) fn new(codes: &TokenCodes, width: usize, weight: f32) -> Self {
-        let capacity = if codes.hadamard().is_some() { (BUFFER / width).max(1) } else { BATCH };
+        let rows = (BUFFER / width).max(codes.dim()).max(1);
+        let capacity = if codes.hadamard().is_some() { rows } else { BATCH };
         Update { width, keys: Vec::new(), next: Vec::new(), pairs: 0.0, weight, capacity }
     }
 

@@ -1,6 +1,7 @@
-//! `memo lab …`: experiments, with text read and tokenized and results printed.
+//! `memo lab realtext`: text read and tokenized, and results printed.
 
-use crate::args::{Engine, ReadOutKind, RealtextOptions};
+use crate::args::Engine;
+use crate::args::lab::{ReadOutKind, RealtextOptions};
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
@@ -24,7 +25,7 @@ struct Realtext {
     report: realtext::Report,
 }
 
-pub(crate) fn realtext(
+pub(super) fn realtext(
     options: &RealtextOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {

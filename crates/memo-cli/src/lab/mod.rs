@@ -1,0 +1,71 @@
+//! `memo lab …`: experiments. The library measures and draws; here is what it hears and says.
+
+mod realtext;
+
+use crate::args::lab::{GridOptions, LabCommand};
+use crate::output::Report;
+use crate::progress::Progress;
+use memo_lab::text::duration;
+use memo_lab::{Lab, Observer, Options, Page, Step, capacity, examples, layers, vectors};
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+use std::path::PathBuf;
+
+pub(crate) fn run(command: &LabCommand, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+    match command {
+        LabCommand::Capacity(options) => {
+            on_grid(&options.grid, progress, |lab| capacity::run(lab, options.authors.as_deref()))
+        }
+        LabCommand::Layers(options) => {
+            on_grid(&options.grid, progress, |lab| layers::run(lab, options.authors.as_deref()))
+        }
+        LabCommand::Vectors(options) => on_grid(options, progress, vectors::run),
+        LabCommand::Examples(options) => on_grid(options, progress, examples::run),
+        LabCommand::Realtext(options) => realtext::realtext(options, progress),
+    }
+}
+
+/// Runs an experiment and writes its page where that is wanted.
+fn on_grid(
+    options: &GridOptions,
+    progress: &Progress,
+    run: impl FnOnce(&Lab<'_>) -> Result<Page, memo_lab::Error>,
+) -> anyhow::Result<Box<dyn Report>> {
+    let GridOptions { quick, seed, threads, out } = options;
+    let options = Options { quick: *quick, seed: *seed, threads: *threads, out: out.clone() };
+    let command: Vec<String> = std::env::args().collect();
+    let page = run(&Lab::new(options, &command, &Shown(progress)))?;
+    let files = out.as_ref().map(|folder| page.write(folder)).transpose()?.unwrap_or_default();
+    let files = out.iter().flat_map(|folder| files.iter().map(|name| folder.join(name))).collect();
+    Ok(Box::new(Written { page, files }))
+}
+
+/// Progress as the library tells it, on the terminal.
+struct Shown<'a>(&'a Progress);
+
+impl Observer for Shown<'_> {
+    fn step(&self, step: &Step<'_>) {
+        let Step { setting, done, total, left } = step;
+        let left = left
+            .map_or_else(String::new, |left| format!(", {} left", duration(left.as_secs_f64())));
+        self.0.step(format!("{done} of {total}{left}: {setting}"));
+    }
+}
+
+/// A page, and the files that it was written to.
+#[derive(Serialize)]
+struct Written {
+    #[serde(flatten)]
+    page: Page,
+    files: Vec<PathBuf>,
+}
+
+impl Display for Written {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.page)?;
+        for file in &self.files {
+            writeln!(f, "  wrote {}", file.display())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! The engines that are compared.
+
+use super::texts::{Batch, HEADS, VOCABULARY};
+use crate::{Error, Share};
+use memo::codes::CodeKind;
+use memo::dense::{Composition, DenseConfig, DenseMemo, Distiller, Recall};
+use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::sparse::{Memory, Passage, Settings, Slot};
+use rayon::prelude::*;
+
+/// What memorizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Engine {
+    /// As the authors ran it: Gaussian codes, linear composition, computed recall.
+    Gaussian,
+    /// The same with Hadamard codes.
+    Hadamard,
+    /// Hadamard codes, bound.
+    Bind,
+    /// Hadamard codes, linear composition, inner codes from the inner memories: the paper's equation.
+    Stored,
+    /// The sparse engine.
+    Sparse,
+}
+
+impl Engine {
+    /// What tables and figures call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Engine::Gaussian => "Gaussian",
+            Engine::Hadamard => "Hadamard",
+            Engine::Bind => "bind",
+            Engine::Stored => "stored recall",
+            Engine::Sparse => "sparse",
+        }
+    }
+}
+
+/// A slot for the window of each layer, 4, 16 and 64 tokens, which share d×d cells evenly. From two layers on, a 32nd of
+/// the cells is for the last token alone; with one, the read-out's constants, made for text, would trust it too much.
+fn sparse(dim: usize, layers: usize, seed: u64) -> Settings {
+    let cells = dim * dim;
+    let last = if layers > 1 { cells / 32 } else { 0 };
+    let slot = |len: usize, cells: usize, width: u32| Slot {
+        skip: 0,
+        len: len as u32,
+        rows: (cells / width as usize) as u64,
+        width,
+        copies: 2,
+        bucketed: len == 1,
+    };
+    let windows = (1..=layers).map(|i| slot(HEADS.pow(i as u32), (cells - last) / layers, 256));
+    let slots = (last > 0).then(|| slot(1, last, 64)).into_iter().chain(windows).collect();
+    let end = VOCABULARY as u32;
+    Settings { vocabulary: end + 1, end, seed, heads: HEADS as u32, slots }
+}
+
+/// A model under test.
+pub(super) enum Model {
+    Dense(Box<DenseMemo>),
+    Sparse(Box<Memory>),
+}
+
+impl Model {
+    /// An empty model with a last memory of d×d cells; the sparse engine gets as many.
+    pub(super) fn new(engine: Engine, dim: usize, layers: usize, seed: u64) -> Result<Self, Error> {
+        if engine == Engine::Sparse {
+            return Ok(Model::Sparse(Box::new(Memory::new(sparse(dim, layers, seed))?)));
+        }
+        let authors = DenseConfig::authors(VOCABULARY, dim, HEADS, layers);
+        let config = match engine {
+            Engine::Bind => DenseConfig { composition: Composition::Bind, ..authors },
+            Engine::Stored => {
+                DenseConfig { recall: Recall::Stored, distiller: Distiller::Exact, ..authors }
+            }
+            _ => authors,
+        };
+        let codes =
+            if engine == Engine::Gaussian { CodeKind::Gaussian } else { CodeKind::Hadamard };
+        let memo = DenseMemo::new(DenseConfig { codes, seed, ..config })?;
+        Ok(Model::Dense(Box::new(memo)))
+    }
+
+    pub(super) fn memorize(&mut self, batch: &Batch) -> Result<(), Error> {
+        match self {
+            Model::Dense(memo) => Ok(memo.memorize_all(&batch.texts())?),
+            Model::Sparse(memory) => {
+                let passages: Vec<Passage<'_>> =
+                    batch.chunks.iter().map(|chunk| Passage::whole(chunk, 1)).collect();
+                Ok(memory.write(&passages)?)
+            }
+        }
+    }
+
+    /// How many of the batch's sampled positions are predicted right.
+    pub(super) fn recall(&self, batch: &Batch) -> Result<Share, Error> {
+        let contexts = batch.contexts();
+        let answers: Vec<u32> = match self {
+            Model::Dense(memo) => {
+                memo.predict_batch(&contexts)?.iter().map(|prediction| prediction.token).collect()
+            }
+            Model::Sparse(memory) => {
+                let readout = Backoff::default();
+                let best = |scratch: &mut Scratch, context: &&[u32]| {
+                    readout.best(memory, context, scratch)
+                };
+                contexts.par_iter().map_init(Scratch::default, best).collect::<Result<_, _>>()?
+            }
+        };
+        Ok(Share::of(answers, batch.wanted()))
+    }
+
+    /// Cells of the memories, and the bytes that the model holds in all.
+    pub(super) fn size(&self) -> (u64, u64) {
+        match self {
+            Model::Dense(memo) => (memo.parameters() as u64, memo.bytes() as u64),
+            Model::Sparse(memory) => (memory.settings().parameters(), memory.held().total() as u64),
+        }
+    }
+}
