@@ -8,9 +8,12 @@
 mod columns;
 mod error;
 pub mod figure;
+pub mod forgetting;
+mod inputs;
 mod journal;
 mod lab;
 pub mod layers;
+pub mod metrics;
 mod page;
 mod provenance;
 pub mod realtext;

@@ -7,6 +7,12 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
+    /// Memorize questions and answers, forget some authors, and measure what is left of them.
+    #[command(
+        after_help = "Examples:\n  memo lab forgetting --forget forget10.jsonl --retain retain90.jsonl\n  memo lab forgetting --forget forget10.jsonl --retain retain90.jsonl --out results"
+    )]
+    Forgetting(ForgettingOptions),
+
     /// Memorize random texts in one to three layers and measure recall: the paper's Fig. 4.
     #[command(
         after_help = "Examples:\n  memo lab layers --quick\n  memo lab layers --out results --authors fig4.csv"
@@ -49,6 +55,24 @@ pub(crate) struct PaperOptions {
     /// The authors' results, to be shown beside ours.
     #[arg(long, value_name = "CSV")]
     pub(crate) authors: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ForgettingOptions {
+    /// What can be forgotten: a .jsonl with a question and an answer a line.
+    #[arg(long, value_name = "JSONL")]
+    pub(crate) forget: PathBuf,
+
+    /// What is kept, in the same form.
+    #[arg(long, value_name = "JSONL")]
+    pub(crate) retain: PathBuf,
+
+    /// gpt2, cl100k, o200k, bytes, words (vocabulary from the texts), or a tokenizer.json.
+    #[arg(long, value_name = "T", default_value = "gpt2")]
+    pub(crate) tokenizer: TokenizerSpec,
+
+    #[command(flatten)]
+    pub(crate) grid: GridOptions,
 }
 
 #[derive(Debug, clap::Args)]
