@@ -60,3 +60,24 @@ fn forgetting_leaves_its_files() {
     let stderr = String::from_utf8(output.get_output().stderr.clone()).unwrap();
     assert!(stderr.contains("wrong.jsonl, line 1"), "{stderr}");
 }
+
+#[test]
+fn editing_leaves_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    let record = |k: usize| {
+        let (old, new) = if k.is_multiple_of(2) { ("copper", "tin") } else { ("tin", "copper") };
+        serde_json::json!({
+            "prompt": format!("The bell of tower {k} was cast from"),
+            "ground_truth": old,
+            "target_new": new,
+            "rephrase_prompt": format!("What rings in tower {k} is made of"),
+            "locality_prompt": format!("The gate of tower {k} was forged from"),
+            "locality_ground_truth": old,
+        })
+    };
+    let records: Vec<_> = (0..8).map(record).collect();
+    let path = file(home.path(), "records.json", &serde_json::to_string(&records).unwrap());
+    let args = ["--counterfact", path.to_str().unwrap()];
+    let csv = leaves_its_files(home.path(), "editing", &args);
+    assert_eq!(csv.lines().count(), 1 + 4 * 2, "{csv}");
+}

@@ -6,6 +6,7 @@
 //! [`figure`]s with their [`Provenance`], written as Markdown, CSV, SVG and PNG.
 
 mod columns;
+pub mod editing;
 mod error;
 pub mod figure;
 pub mod forgetting;

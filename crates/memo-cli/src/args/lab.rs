@@ -7,6 +7,12 @@ use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabCommand {
+    /// Memorize statements, edit them, judge that as CounterFact does, and roll back.
+    #[command(
+        after_help = "Examples:\n  memo lab editing --counterfact counterfact.json --quick\n  memo lab editing --counterfact counterfact.json --out results"
+    )]
+    Editing(EditingOptions),
+
     /// Memorize questions and answers, forget some authors, and measure what is left of them.
     #[command(
         after_help = "Examples:\n  memo lab forgetting --forget forget10.jsonl --retain retain90.jsonl\n  memo lab forgetting --forget forget10.jsonl --retain retain90.jsonl --out results"
@@ -55,6 +61,21 @@ pub(crate) struct PaperOptions {
     /// The authors' results, to be shown beside ours.
     #[arg(long, value_name = "CSV")]
     pub(crate) authors: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct EditingOptions {
+    /// The records: one JSON array of objects with prompt, ground_truth, target_new, rephrase_prompt, locality_prompt
+    /// and locality_ground_truth.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) counterfact: PathBuf,
+
+    /// gpt2, cl100k, o200k, bytes, words (vocabulary from the records), or a tokenizer.json.
+    #[arg(long, value_name = "T", default_value = "gpt2")]
+    pub(crate) tokenizer: TokenizerSpec,
+
+    #[command(flatten)]
+    pub(crate) grid: GridOptions,
 }
 
 #[derive(Debug, clap::Args)]

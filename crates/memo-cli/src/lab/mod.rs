@@ -6,13 +6,16 @@ use crate::args::lab::{GridOptions, LabCommand};
 use crate::output::Report;
 use crate::progress::Progress;
 use memo_lab::text::duration;
-use memo_lab::{Lab, Observer, Options, Page, Step, forgetting, layers};
+use memo_lab::{Lab, Observer, Options, Page, Step, editing, forgetting, layers};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
 
 pub(crate) fn run(command: &LabCommand, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     match command {
+        LabCommand::Editing(options) => on_grid(&options.grid, progress, |lab| {
+            editing::run(lab, &options.counterfact, &options.tokenizer)
+        }),
         LabCommand::Forgetting(options) => on_grid(&options.grid, progress, |lab| {
             forgetting::run(lab, &options.forget, &options.retain, &options.tokenizer)
         }),
