@@ -81,3 +81,26 @@ fn editing_leaves_its_files() {
     let csv = leaves_its_files(home.path(), "editing", &args);
     assert_eq!(csv.lines().count(), 1 + 4 * 2, "{csv}");
 }
+
+#[test]
+fn the_curve_of_a_text_leaves_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    let line = |day: usize| {
+        let boat = ["cutter", "ketch", "dory", "lugger", "yawl"][day * 3 % 5];
+        format!("Day {day} : a {boat} with {} crates came in at {} .\n", day * 7 % 31, day * 5 % 24)
+    };
+    let text: String = (1..=120).map(line).collect();
+    file(home.path(), "log.txt", &text);
+    let args = ["--quick", "--text", "log.txt", "--split", "0.8", "--tokenizer", "words"];
+    let csv =
+        leaves_its_files(home.path(), "realtext", &[&args[..], &["--sample", "200"]].concat());
+    for engine in ["sparse: back-off", "sparse: the paper's sum", "dense: the paper's model"] {
+        assert!(csv.contains(engine), "{csv}");
+    }
+    let refused = |args: &[&str]| {
+        memo(home.path(), &[&["lab", "realtext", "--text", "log.txt"], args].concat()).code(2);
+    };
+    refused(&["--split", "1.5"]);
+    refused(&["--split", "0.5", "--held-out", "log.txt"]);
+    refused(&["--curve", "--engine", "dense"]);
+}

@@ -25,9 +25,10 @@ pub(crate) enum LabCommand {
     )]
     Layers(PaperOptions),
 
-    /// Memorize a text in memory and measure recall, perplexity, rates and exact forgetting.
+    /// Memorize a text in memory and measure recall, perplexity, rates and exact forgetting; or all of that against the
+    /// size of the memory, for every engine.
     #[command(
-        after_help = "Examples:\n  memo lab realtext --text book.txt\n  memo lab realtext --text train.txt --held-out test.txt --tokenizer words\n  memo lab realtext --text book.txt --params-per-token 60 --sample 0 --json"
+        after_help = "Examples:\n  memo lab realtext --text book.txt\n  memo lab realtext --text train.txt --held-out test.txt --tokenizer words\n  memo lab realtext --text book.txt --params-per-token 60 --sample 0 --json\n  memo lab realtext --text book.txt --split 0.8 --out results    # the curve"
     )]
     Realtext(RealtextOptions),
 }
@@ -106,6 +107,14 @@ pub(crate) struct RealtextOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) held_out: Option<PathBuf>,
 
+    /// Memorize only this share of the lines (of one document) or documents, from the beginning, and hold out the rest.
+    #[arg(long, value_name = "X", conflicts_with = "held_out", value_parser = share)]
+    pub(crate) split: Option<f64>,
+
+    /// Measure the curve: every engine and read-out at many sizes. --out and --quick imply it.
+    #[arg(long, conflicts_with_all = ["params", "params_per_token", "engine", "readout"])]
+    pub(crate) curve: bool,
+
     /// The size of the memory in cells.
     #[arg(long, value_name = "N", conflicts_with = "params_per_token")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
@@ -131,9 +140,8 @@ pub(crate) struct RealtextOptions {
     #[arg(long, value_name = "N", default_value_t = 3000)]
     pub(crate) sample: usize,
 
-    /// The seed that everything random comes from.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) grid: GridOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -146,5 +154,12 @@ fn positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
         _ => Err("must be a number above 0".to_owned()),
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err("must be a number between 0 and 1".to_owned()),
     }
 }
