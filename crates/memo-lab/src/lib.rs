@@ -19,6 +19,7 @@ mod page;
 mod provenance;
 pub mod realtext;
 mod share;
+pub mod speed;
 mod table;
 pub mod text;
 

@@ -31,6 +31,10 @@ pub(crate) enum LabCommand {
         after_help = "Examples:\n  memo lab realtext --text book.txt\n  memo lab realtext --text train.txt --held-out test.txt --tokenizer words\n  memo lab realtext --text book.txt --params-per-token 60 --sample 0 --json\n  memo lab realtext --text book.txt --split 0.8 --out results    # the curve"
     )]
     Realtext(RealtextOptions),
+
+    /// Time both engines by size, threads and load, beside what this machine allows.
+    #[command(after_help = "Examples:\n  memo lab speed --quick\n  memo lab speed --out results")]
+    Speed(GridOptions),
 }
 
 /// What every experiment on a grid can be told.

@@ -6,7 +6,7 @@ use crate::args::lab::{GridOptions, LabCommand};
 use crate::output::Report;
 use crate::progress::Progress;
 use memo_lab::text::duration;
-use memo_lab::{Lab, Observer, Options, Page, Step, editing, forgetting, layers};
+use memo_lab::{Lab, Observer, Options, Page, Step, editing, forgetting, layers, speed};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
@@ -23,6 +23,7 @@ pub(crate) fn run(command: &LabCommand, progress: &Progress) -> anyhow::Result<B
             on_grid(&options.grid, progress, |lab| layers::run(lab, options.authors.as_deref()))
         }
         LabCommand::Realtext(options) => realtext::realtext(options, progress),
+        LabCommand::Speed(options) => on_grid(options, progress, speed::run),
     }
 }
 
