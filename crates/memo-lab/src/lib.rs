@@ -22,6 +22,7 @@ mod share;
 pub mod speed;
 mod table;
 pub mod text;
+mod threads;
 
 pub use error::Error;
 pub use lab::{Lab, Measured, Observer, Options, Setting, Step, seconds};
@@ -29,3 +30,4 @@ pub use page::Page;
 pub use provenance::Provenance;
 pub use share::Share;
 pub use table::{Cell, Table};
+pub use threads::on_threads;

@@ -6,7 +6,7 @@ use crate::args::lab::{ReadOutKind, RealtextOptions};
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
-use memo::readout::{Backoff, ReadOut, Sum};
+use memo::readout::{Backoff, Sum};
 use memo::sparse::{Shape, Size};
 use memo_lab::realtext;
 use memo_text::{Content, Encoding, Item, ReadOptions, Reader, Tokenizer, TokenizerSpec};
@@ -67,17 +67,16 @@ pub(super) fn realtext(
             realtext::curve(lab, &experiment, tokenizer.name())
         });
     }
-    let step = |what: &str| progress.step(what);
-    let report = match options.engine {
-        Engine::Sparse => {
-            let readout: Box<dyn ReadOut> = match options.readout {
-                ReadOutKind::Backoff => Box::new(Backoff::default()),
-                ReadOutKind::Sum => Box::new(Sum),
-            };
-            realtext::run(&experiment, readout.as_ref(), &step)?
+    let report = memo_lab::on_threads(options.grid.threads, || {
+        let step = |what: &str| progress.step(what);
+        match (options.engine, options.readout) {
+            (Engine::Sparse, ReadOutKind::Backoff) => {
+                realtext::run(&experiment, &Backoff::default(), &step)
+            }
+            (Engine::Sparse, ReadOutKind::Sum) => realtext::run(&experiment, &Sum, &step),
+            (Engine::Dense, _) => realtext::run_dense(&experiment, parameters, &step),
         }
-        Engine::Dense => realtext::run_dense(&experiment, parameters, &step)?,
-    };
+    })?;
     Ok(Box::new(Realtext {
         text: options.text.display().to_string(),
         tokenizer: tokenizer.name(),

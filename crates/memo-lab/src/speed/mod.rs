@@ -6,7 +6,7 @@ mod page;
 mod sparse;
 mod texts;
 
-use crate::{Error, Lab, Options, Page, Setting, seconds};
+use crate::{Error, Lab, Options, Page, Setting, on_threads, seconds};
 use memo::codes::CodeKind;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -146,16 +146,6 @@ fn time(point: &Point, grid: &Grid, seed: u64) -> Result<Timed, Error> {
             dense::timed(*codes, *dim, chunks, seed).map(Timed::Dense)
         }),
     }
-}
-
-/// Works on so many threads.
-fn on_threads<T: Send>(
-    threads: usize,
-    work: impl FnOnce() -> Result<T, Error> + Send,
-) -> Result<T, Error> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|e| Error::Threads { threads, reason: e.to_string() })?;
-    pool.install(work)
 }
 
 /// The seconds of the quickest of a few rounds: what else the machine does only ever adds.
