@@ -23,6 +23,7 @@ pub(super) fn page(results: &Results, data: &Data, provenance: Provenance) -> Pa
         .heading("What the memory says")
         .prose("In percent, and stricter: every token of the wanted continuation is the most probable one of all.")
         .table(verdicts(results, |answer| answer.said, |verdict| verdict.scores().1))
+        .prose(TOGETHER)
         .heading("Why paraphrases fail")
         .prose(PARAPHRASES)
         .table(endings(results))
@@ -90,6 +91,12 @@ fn set_up(results: &Results, data: &Data) -> String {
         parameters = thousands(edited.parameters),
     )
 }
+
+const TOGETHER: &str = "
+An edit is given the smallest weight that makes it win when it is made. Made alone, it therefore wins. Edits that come later write after the same short contexts, since \
+these prompts come from a few templates, and some that won narrowly lose again; editing them once more, or all with a larger weight, would make them win. Neighbours that were \
+memorized keep what they say, because an edit writes to none of their long contexts; neighbours that were never memorized have nothing to keep, and what is preferred \
+there is what is frequent.";
 
 const PARAPHRASES: &str = "
 An edit writes what follows one context, in blocks of 1, 2, 4, 8 and 16 tokens. Another wording reads other blocks. It meets the edit only where both end in the \

@@ -23,11 +23,12 @@ pub(super) fn page(results: &Results, data: &Data, asked: usize, provenance: Pro
         .prose(LEFT)
         .heading("What stays of the rest")
         .table(kept(results))
+        .prose(KEPT)
         .heading("Exactness, and what it costs")
         .table(cost(results))
         .prose(format!(
             "Both digests are of every cell and every table; the run fails if they differ. Times are the best of {ROUNDS} rounds in which \
-             the same documents were forgotten and memorized again, in memory. `memo forget` on a model directory also scrubs the text \
+             the same documents were forgotten and memorized again, in memory, on a machine that did other work too: the ratio is about 1, and its deviations are that work's. `memo forget` on a model directory also scrubs the text \
              from the disk, which takes the time of writing a checkpoint; see [docs/store.md](../store.md)."
         ))
         .heading("Beside published methods")
@@ -41,7 +42,8 @@ const CAPTION: &str = "Above: the log-likelihoods of the tokens of forgotten ans
 fn summary(results: &Results) -> String {
     let mut out = String::from(
         "Questions and answers about authors are memorized; some authors are forgotten. After that the memory is, bit for bit, one that never \
-         knew them, so every measure of what is left of them is that of a memory that never knew them, and what was kept is untouched.\n",
+         knew them, so every measure of what is left of them is that of a memory that never knew them. What was kept is recalled as before, or a little \
+         better: there is less beside it.\n",
     );
     for (level, result) in results {
         let Outcome { before, after, kept_before, kept_after, .. } = result;
@@ -89,10 +91,14 @@ const LEFT: &str = "
 *Never knew them* is a memory of the kept documents alone, with the same seed: forgetting must equal it, and does. That makes the p-value 1 by construction, so \
 there is a second, harder comparison: *another seed* is a memory of the kept documents whose keys and codes are all different. It shows how far two memories that \
 never knew the text differ by chance, and is what a test would see that knows nothing of the digest. Tokens of one answer are not \
-independent, so the test on tokens is stricter than its p-value says; the test on answers is not.
+independent, so a p-value over tokens is rather too small; one over answers is not.
 
 What is right after forgetting was never learnt from the forgotten authors: answers of this data are alike in form, repeat words of \
 their question, and share phrases with those of other authors. When everything is forgotten nothing is left but an even spread over all tokens.";
+
+const KEPT: &str = "
+Cells are shared, so whatever else is in the memory is noise to an answer. Forgetting takes noise away: a token in some thousand that was just right, or just wrong, before may change sides. It \
+does so in the memory that never knew the forgotten authors too, which is the same memory. When everything is forgotten nothing is kept, and there is no row.";
 
 const PUBLISHED: &str = "
 The published figures are of a language model of seven billion parameters on the same split (forget10), with TOFU's own two measures: the retrained model \
@@ -303,7 +309,7 @@ fn figure(results: &Results) -> Figure {
             ("never, another seed", &result.other, Style::new(3).dash(Dash::Dotted)),
             ("after forgetting", &result.after, Style::new(6).dash(Dash::Dashed)),
         ];
-        let axis = Axis::linear("log-likelihood of a token").range(-14.0, 0.3);
+        let axis = Axis::linear("log-likelihood of a token").range(-24.5, 0.4);
         let mut chart = Chart::new(
             &format!("{forgotten} of {of} authors forgotten"),
             axis,
