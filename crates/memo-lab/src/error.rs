@@ -13,6 +13,24 @@ pub enum Error {
     /// The dense engine refused.
     #[error(transparent)]
     Dense(#[from] memo::Error),
+    /// A model directory refused.
+    #[error(transparent)]
+    Store(#[from] memo_store::Error),
+    /// A text could not be encoded.
+    #[error(transparent)]
+    Tokenizer(#[from] memo_text::TokenizerError),
+    /// A memory is not what it must be, bit for bit.
+    #[error(
+        "{what}: the digest is {found}, and should be {expected}; this is a fault of the engine, please report it"
+    )]
+    NotExact {
+        /// After what.
+        what: String,
+        /// The digest that it should have.
+        expected: String,
+        /// The digest that it has.
+        found: String,
+    },
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {

@@ -7,18 +7,24 @@
 
 pub mod capacity;
 mod columns;
+pub mod editing;
 mod error;
 pub mod examples;
 pub mod figure;
+pub mod forgetting;
+mod inputs;
 mod journal;
 mod lab;
 pub mod layers;
+pub mod metrics;
 mod page;
 mod provenance;
 pub mod realtext;
 mod share;
+pub mod speed;
 mod table;
 pub mod text;
+mod threads;
 pub mod vectors;
 
 pub use error::Error;
@@ -27,3 +33,4 @@ pub use page::Page;
 pub use provenance::Provenance;
 pub use share::Share;
 pub use table::{Cell, Table};
+pub use threads::on_threads;

@@ -6,7 +6,10 @@ use crate::args::lab::{GridOptions, LabCommand};
 use crate::output::Report;
 use crate::progress::Progress;
 use memo_lab::text::duration;
-use memo_lab::{Lab, Observer, Options, Page, Step, capacity, examples, layers, vectors};
+use memo_lab::{
+    Lab, Observer, Options, Page, Step, capacity, editing, examples, forgetting, layers, speed,
+    vectors,
+};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
@@ -16,12 +19,19 @@ pub(crate) fn run(command: &LabCommand, progress: &Progress) -> anyhow::Result<B
         LabCommand::Capacity(options) => {
             on_grid(&options.grid, progress, |lab| capacity::run(lab, options.authors.as_deref()))
         }
+        LabCommand::Editing(options) => on_grid(&options.grid, progress, |lab| {
+            editing::run(lab, &options.counterfact, &options.tokenizer)
+        }),
+        LabCommand::Forgetting(options) => on_grid(&options.grid, progress, |lab| {
+            forgetting::run(lab, &options.forget, &options.retain, &options.tokenizer)
+        }),
         LabCommand::Layers(options) => {
             on_grid(&options.grid, progress, |lab| layers::run(lab, options.authors.as_deref()))
         }
         LabCommand::Vectors(options) => on_grid(options, progress, vectors::run),
         LabCommand::Examples(options) => on_grid(options, progress, examples::run),
         LabCommand::Realtext(options) => realtext::realtext(options, progress),
+        LabCommand::Speed(options) => on_grid(options, progress, speed::run),
     }
 }
 

@@ -1,11 +1,12 @@
 //! `memo lab realtext`: text read and tokenized, and results printed.
 
+use super::on_grid;
 use crate::args::Engine;
 use crate::args::lab::{ReadOutKind, RealtextOptions};
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
-use memo::readout::{Backoff, ReadOut, Sum};
+use memo::readout::{Backoff, Sum};
 use memo::sparse::{Shape, Size};
 use memo_lab::realtext;
 use memo_text::{Content, Encoding, Item, ReadOptions, Reader, Tokenizer, TokenizerSpec};
@@ -31,8 +32,12 @@ pub(super) fn realtext(
 ) -> anyhow::Result<Box<dyn Report>> {
     progress.step("reading");
     let raw = options.tokenizer == TokenizerSpec::Bytes;
-    let memorized = read(&options.text, raw)?;
-    let held_out = options.held_out.as_deref().map(|path| read(path, raw)).transpose()?;
+    let mut memorized = read(&options.text, raw)?;
+    let held_out = match (&options.held_out, options.split) {
+        (Some(path), _) => read(path, raw)?,
+        (None, Some(share)) => split(&mut memorized, share)?,
+        (None, None) => Vec::new(),
+    };
     progress.step("tokenizing");
     let tokenizer = match &options.tokenizer {
         TokenizerSpec::Words => Tokenizer::words(memorized.iter().filter_map(Content::as_text))?,
@@ -42,7 +47,7 @@ pub(super) fn realtext(
         texts.iter().map(|text| Ok(tokenizer.encode_bytes(text.as_bytes())?)).collect()
     };
     let memorized = encode(&memorized)?;
-    let held_out = encode(&held_out.unwrap_or_default())?;
+    let held_out = encode(&held_out)?;
 
     let tokens: usize = memorized.iter().map(|document| document.len() + 1).sum();
     let parameters = options.params.unwrap_or((options.params_per_token * tokens as f64) as u64);
@@ -54,20 +59,24 @@ pub(super) fn realtext(
         unknown: tokenizer.unknown(),
         size: Size::Parameters(parameters),
         shape: Shape::default(),
-        seed: options.seed,
+        seed: options.grid.seed,
         sample: options.sample,
     };
-    let step = |what: &str| progress.step(what);
-    let report = match options.engine {
-        Engine::Sparse => {
-            let readout: Box<dyn ReadOut> = match options.readout {
-                ReadOutKind::Backoff => Box::new(Backoff::default()),
-                ReadOutKind::Sum => Box::new(Sum),
-            };
-            realtext::run(&experiment, readout.as_ref(), &step)?
+    if options.curve || options.grid.quick || options.grid.out.is_some() {
+        return on_grid(&options.grid, progress, |lab| {
+            realtext::curve(lab, &experiment, tokenizer.name())
+        });
+    }
+    let report = memo_lab::on_threads(options.grid.threads, || {
+        let step = |what: &str| progress.step(what);
+        match (options.engine, options.readout) {
+            (Engine::Sparse, ReadOutKind::Backoff) => {
+                realtext::run(&experiment, &Backoff::default(), &step)
+            }
+            (Engine::Sparse, ReadOutKind::Sum) => realtext::run(&experiment, &Sum, &step),
+            (Engine::Dense, _) => realtext::run_dense(&experiment, parameters, &step),
         }
-        Engine::Dense => realtext::run_dense(&experiment, parameters, &step)?,
-    };
+    })?;
     Ok(Box::new(Realtext {
         text: options.text.display().to_string(),
         tokenizer: tokenizer.name(),
@@ -95,6 +104,31 @@ fn read(path: &Path, raw: bool) -> anyhow::Result<Vec<Content>> {
         bail!("{}: nothing to read; give a text that is not empty", path.display());
     }
     Ok(documents)
+}
+
+/// Cuts off what is held out: whole lines of a single document, or whole documents.
+fn split(documents: &mut Vec<Content>, share: f64) -> anyhow::Result<Vec<Content>> {
+    let keep = |of: usize| (of as f64 * share).round() as usize;
+    let rest = match documents.as_mut_slice() {
+        [Content::Text(text)] => {
+            let lines = text.split_inclusive('\n');
+            let end = lines.clone().take(keep(lines.count())).map(str::len).sum();
+            let rest = text.split_off(end);
+            if text.is_empty() || rest.is_empty() { Vec::new() } else { vec![Content::Text(rest)] }
+        }
+        [Content::Raw(bytes)] => {
+            let rest = bytes.split_off(keep(bytes.len()));
+            if bytes.is_empty() || rest.is_empty() { Vec::new() } else { vec![Content::Raw(rest)] }
+        }
+        several => {
+            let kept = keep(several.len());
+            if kept == 0 { Vec::new() } else { documents.split_off(kept) }
+        }
+    };
+    if rest.is_empty() {
+        bail!("--split {share} leaves nothing on one side; give a longer text or another share");
+    }
+    Ok(rest)
 }
 
 impl Display for Realtext {
@@ -160,5 +194,23 @@ impl Display for Realtext {
         }
         let verdict = if r.forget_exact { styled(GOOD, "yes") } else { "no".to_owned() };
         writeln!(f, "    equal to a memory that never saw it: {verdict}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_split_cuts_between_lines_or_documents() {
+        let text = |text: &str| Content::Text(text.to_owned());
+        let mut one = vec![text("a\nb\nc\nd\ne")];
+        assert_eq!(split(&mut one, 0.8).unwrap(), [text("e")]);
+        assert_eq!(one, [text("a\nb\nc\nd\n")]);
+        let mut several = vec![text("a"), text("b"), text("c"), text("d")];
+        assert_eq!(split(&mut several, 0.5).unwrap(), [text("c"), text("d")]);
+        assert_eq!(several.len(), 2);
+        assert!(split(&mut vec![text("a single line")], 0.8).is_err());
+        assert!(split(&mut vec![text("a"), text("b")], 0.1).is_err());
     }
 }

@@ -1,14 +1,17 @@
 //! What a memory does with real text: recall, robustness, perplexity, rates, and exact forgetting.
 
+mod curve;
 mod model;
+mod page;
 mod positions;
 
+pub use self::curve::curve;
 use self::model::{Bytes, Dense, Model, Sparse};
 use self::positions::{Position, damaged, sample};
 use crate::Error;
 use memo::readout::ReadOut;
 use memo::sparse::{Shape, Size};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
 /// The text and the memory to try it on.
@@ -35,7 +38,7 @@ pub struct Experiment<'a> {
 }
 
 /// What came out. Rates are in tokens a second; sizes are in bytes a memorized token.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// Tokens memorized, document ends included.
     pub tokens: usize,

@@ -1,0 +1,106 @@
+//! Experiments as a researcher runs them: a command, and the files that it leaves.
+
+use assert_cmd::Command;
+use std::path::{Path, PathBuf};
+
+fn memo(folder: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
+    Command::cargo_bin("memo").unwrap().current_dir(folder).args(args).env("NO_COLOR", "1").assert()
+}
+
+fn file(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// The page, its data and its figure are there; the page tells the command without folders of this machine; and a second
+/// run takes everything from the journal and writes the same.
+fn leaves_its_files(folder: &Path, name: &str, args: &[&str]) -> String {
+    let args = [&["lab", name, "--seed", "3", "--threads", "1", "--out", "out"], args].concat();
+    memo(folder, &args).success();
+    let out = folder.join("out");
+    let read = |name: &str| std::fs::read(out.join(name)).unwrap();
+    let page = String::from_utf8(read(&format!("{name}.md"))).unwrap();
+    assert!(page.contains(&format!("`memo lab {name} ")) && page.contains("seed 3"), "{page}");
+    assert!(!page.contains(folder.to_str().unwrap()), "{page}");
+    assert!(page.contains(&format!("({name}.svg)")) && page.contains(&format!("({name}.csv)")));
+    assert!(read(&format!("{name}.png")).starts_with(b"\x89PNG"));
+    assert!(read(&format!("{name}.svg")).starts_with(b"<svg"));
+    let csv = String::from_utf8(read(&format!("{name}.csv"))).unwrap();
+    assert!(csv.lines().count() > 1, "{csv}");
+    let journal = read(&format!("{name}.journal.jsonl"));
+    memo(folder, &args).success();
+    assert_eq!(read(&format!("{name}.journal.jsonl")), journal, "nothing is measured twice");
+    assert_eq!(String::from_utf8(read(&format!("{name}.csv"))).unwrap(), csv);
+    csv
+}
+
+#[test]
+fn forgetting_leaves_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    let pairs = |keepers: std::ops::Range<usize>| -> String {
+        let line = |k: usize| {
+            let keeper = k / 20;
+            let colour = ["red", "white", "green"][k % 3];
+            format!(
+                "{{\"question\": \"Which light is number {k}?\", \"answer\": \"Keeper {keeper} calls light {k} {colour}.\"}}\n"
+            )
+        };
+        (keepers.start * 20..keepers.end * 20).map(line).collect()
+    };
+    let forget = file(home.path(), "forget.jsonl", &pairs(2..3));
+    file(home.path(), "retain.jsonl", &pairs(0..2));
+    let args = ["--quick", "--forget", forget.to_str().unwrap(), "--retain", "retain.jsonl"];
+    let csv = leaves_its_files(home.path(), "forgetting", &args);
+    // One keeper of three and all of them; four memories asked for what is forgotten, two for what is kept.
+    assert_eq!(csv.lines().count(), 1 + (4 + 2) + 4, "{csv}");
+    let wrong = file(home.path(), "wrong.jsonl", "{\"question\": \"Who?\"}\n");
+    let args = ["lab", "forgetting", "--retain", "retain.jsonl", "--forget"];
+    let output = memo(home.path(), &[&args[..], &[wrong.to_str().unwrap()]].concat()).code(1);
+    let stderr = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    assert!(stderr.contains("wrong.jsonl, line 1"), "{stderr}");
+}
+
+#[test]
+fn editing_leaves_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    let record = |k: usize| {
+        let (old, new) = if k.is_multiple_of(2) { ("copper", "tin") } else { ("tin", "copper") };
+        serde_json::json!({
+            "prompt": format!("The bell of tower {k} was cast from"),
+            "ground_truth": old,
+            "target_new": new,
+            "rephrase_prompt": format!("What rings in tower {k} is made of"),
+            "locality_prompt": format!("The gate of tower {k} was forged from"),
+            "locality_ground_truth": old,
+        })
+    };
+    let records: Vec<_> = (0..8).map(record).collect();
+    let path = file(home.path(), "records.json", &serde_json::to_string(&records).unwrap());
+    let args = ["--counterfact", path.to_str().unwrap()];
+    let csv = leaves_its_files(home.path(), "editing", &args);
+    assert_eq!(csv.lines().count(), 1 + 4 * 2, "{csv}");
+}
+
+#[test]
+fn the_curve_of_a_text_leaves_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    let line = |day: usize| {
+        let boat = ["cutter", "ketch", "dory", "lugger", "yawl"][day * 3 % 5];
+        format!("Day {day} : a {boat} with {} crates came in at {} .\n", day * 7 % 31, day * 5 % 24)
+    };
+    let text: String = (1..=120).map(line).collect();
+    file(home.path(), "log.txt", &text);
+    let args = ["--quick", "--text", "log.txt", "--split", "0.8", "--tokenizer", "words"];
+    let csv =
+        leaves_its_files(home.path(), "realtext", &[&args[..], &["--sample", "200"]].concat());
+    for engine in ["sparse: back-off", "sparse: the paper's sum", "dense: the paper's model"] {
+        assert!(csv.contains(engine), "{csv}");
+    }
+    let refused = |args: &[&str]| {
+        memo(home.path(), &[&["lab", "realtext", "--text", "log.txt"], args].concat()).code(2);
+    };
+    refused(&["--split", "1.5"]);
+    refused(&["--split", "0.5", "--held-out", "log.txt"]);
+    refused(&["--curve", "--engine", "dense"]);
+}
