@@ -36,7 +36,8 @@ followed the long window. More cells take noise away, but this is no noise: the 
 each correct the one before, so that an exact match decides.
 
 **Why the dense model stays behind.** It sums too, over windows of 4, 16 and 64 tokens and their parts, and in floats of four bytes. Frequent tokens are moreover in phase in its \
-matrix: their crosstalk grows with their count, which is why it recalls less text than the same matrix holds of random tokens. ([docs/engine.md](../engine.md) says why the sparse engine's values are bound to their keys.)
+matrix: their crosstalk grows with their count and outshouts everything at this load: one position in ten is recalled at every size, about what \
+frequent tokens alone are right at. (Of random tokens the same matrix holds what [layers](layers.md) shows.) [docs/engine.md](../engine.md) says why the sparse engine binds values to keys.
 
 **Perplexity** is that of back-off. The paper's model has weights, not probabilities; the CSV has what taking its sums in proportion would give, which is worse than guessing. It hardly depends on the size: text that was never memorized is predicted from short contexts, whose counts are exact or nearly so at every size here.
 
