@@ -28,17 +28,18 @@ pub(super) fn page(
 }
 
 const CAPTION: &str = "Recall of memorized text against cells and against bytes a token, recall with one of the last eight tokens of the prompt replaced, and perplexity of text that was \
-     held out. The dense model has no probabilities, and so no perplexity.";
+     held out, for the read-out that has probabilities.";
 
 const NOTES: &str = "
 **Why the paper's sum fails on text.** It adds the scores of all windows and takes the largest. A frequent token follows short windows hundreds of times, and that outweighs the one time that the right token \
-followed the long window. More cells take noise away, but this is no noise: the curve stays flat. Back-off reads the same cells from the shortest window to the longest and lets \
+followed the long window. More cells take noise away, but this is no noise: the curve flattens far below what the memory holds. Back-off reads the same cells from the shortest window to the longest and lets \
 each correct the one before, so that an exact match decides.
 
 **Why the dense model stays behind.** It sums too, over windows of 4, 16 and 64 tokens and their parts, and in floats of four bytes. Frequent tokens are moreover in phase in its \
-matrix: their crosstalk grows with their count, which is why it recalls less text than the same matrix holds of random tokens. ([docs/engine.md](../engine.md) says why the sparse engine's values are bound to their keys.)
+matrix: their crosstalk grows with their count and outshouts everything at this load: one position in ten is recalled at every size, about what \
+frequent tokens alone are right at. (Of random tokens the same matrix holds what [layers](layers.md) shows.) [docs/engine.md](../engine.md) says why the sparse engine binds values to keys.
 
-**Perplexity** hardly depends on the size: text that was never memorized is predicted from short contexts, whose counts are exact or nearly so at every size here.
+**Perplexity** is that of back-off. The paper's model has weights, not probabilities; the CSV has what taking its sums in proportion would give, which is worse than guessing. It hardly depends on the size: text that was never memorized is predicted from short contexts, whose counts are exact or nearly so at every size here.
 
 Rates are of this run on a machine that did other work too; [speed](speed.md) compares them with what the machine allows.";
 
@@ -123,7 +124,7 @@ fn table(results: &Results) -> Table {
             Cell::Number(r.bytes_per_token, 0),
             Cell::Number(r.recall, 4),
             Cell::Number(r.recall_damaged_prompt, 4),
-            Cell::number(r.held_out_perplexity_known, 1),
+            Cell::number(r.held_out_perplexity_known.filter(|_| *engine == Engine::Backoff), 1),
             Cell::Count(r.memorize_tokens_per_second as u64),
             Cell::Count(r.retrieve_tokens_per_second as u64),
         ]);
@@ -201,7 +202,12 @@ fn figure(results: &Results) -> Figure {
     };
     let share = || Axis::linear("recall").range(0.0, 1.02);
     let cells = || Axis::linear("cells a token");
-    let perplexity = Axis::log("perplexity");
+    // The paper's sum has weights, and no probabilities that a perplexity could be taken of.
+    let perplexities: Vec<(f64, f64)> = of(results, Engine::Backoff)
+        .filter_map(|r| Some((r.parameters_per_token, r.held_out_perplexity_known?)))
+        .collect();
+    let most = perplexities.iter().map(|point| point.1).fold(1.0, f64::max);
+    let perplexity = Axis::linear("perplexity").range(0.0, most * 1.15);
     Figure::new(2, 290.0)
         .chart(with(
             Chart::new("Recall", cells(), share()),
@@ -218,9 +224,9 @@ fn figure(results: &Results) -> Figure {
             |r| r.bytes_per_token,
             |r| Some(r.recall),
         ))
-        .chart(with(
-            Chart::new("Held-out text", cells(), perplexity),
-            |r| r.parameters_per_token,
-            |r| r.held_out_perplexity_known,
-        ))
+        .chart(Chart::new("Held-out text", cells(), perplexity).series(Series::new(
+            Engine::Backoff.name(),
+            style(Engine::Backoff),
+            perplexities,
+        )))
 }

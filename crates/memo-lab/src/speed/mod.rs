@@ -63,7 +63,7 @@ enum Timed {
 /// How large the experiment is.
 struct Grid {
     points: Vec<Point>,
-    /// The most tokens that a memory is filled with.
+    /// The most tokens that are memorized while the clock runs.
     tokens: usize,
     /// Bytes that no cache holds.
     beyond_caches: usize,
@@ -104,7 +104,7 @@ impl Grid {
         points.extend(fewer.map(|t| Point::Dense { codes, dim, threads: *t }));
         Grid {
             points,
-            tokens: if quick { 200_000 } else { 2_000_000 },
+            tokens: if quick { 200_000 } else { 1_000_000 },
             beyond_caches: if quick { 256 << 20 } else { 1 << 30 },
             loads: if quick {
                 vec![0.25, 1.0, 2.0]

@@ -29,18 +29,20 @@ pub(super) fn page(results: &Results, provenance: Provenance) -> Page {
 }
 
 const CAPTION: &str = "Above: the sparse engine; tokens memorized a second by size, beside the rate that memory bandwidth allows, and the cost of a token and of a query \
-     as a memory fills. Below: the dense engine; tokens memorized and predictions a second by dimension, and how fast the processor multiplied matrices meanwhile.";
+     as a memory fills. Below: the dense engine; tokens memorized and predictions a second by dimension, and the time of a single query.";
 
 const SPARSE: &str = "
 *Bound* is the bandwidth over the 5,632 bytes of cells that a token reads and writes (K = 2 rows in each of seven slots). The bandwidth is that of reading and writing an array in order that \
 no cache holds. A small memory that a cache does hold can exceed it. *Rows* is the same for rows visited at random, one by one, in an array as large as the cells: what an engine \
 would reach that does not plan its visits. Keeping the tables takes the rest. A query is on one thread; it reads n·K cells of each of the two slots of short contexts \
-and transforms n scores for each of the others, whatever the size of the memory.";
+and transforms n scores for each of the others. That is the same for every size; what grows from row to row is the text, and with it the number of \
+tokens that were seen after a frequent one (see below).";
 
 const LOAD: &str = "
-A load of 1 is what the memory is made for. Each token touches the same number of cells whether the memory is empty or three times overfull, so what memorizing costs does not grow with what is \
-there, beyond rows that outgrow a byte and tables that outgrow a cache. A query on random text costs the same at every load. On natural text it grows with the number of \
-different tokens that have followed its last tokens, as each of these is a candidate: with the text's variety, not with the memory's size.";
+A load of 1 is what the memory is made for. Memorizing a token touches the same cells whether the memory is empty or three times overfull; its cost does not follow the load. A query on \
+random text does not either, up to a load of 1. In an overfull memory noise makes more tokens look as if they had followed, each of which is looked up, and the quick read-out of \
+the best token can no longer stop early. On natural text a query grows with the number of different tokens that really followed its last ones: with the text's variety, not with \
+the size of the memory. The first loads also pay for pages that are touched for the first time.";
 
 const DENSE: &str = "
 With Gaussian codes everything is matrix products, 19.5·d² operations a token (W_V in three layers, Prj in two, one update of the memory), and *share* is what memorizing reaches of the product 1,024 × d × d by itself, \
@@ -49,9 +51,9 @@ says how many times the sparse engine's fastest rate is above.";
 
 fn set_up() -> String {
     format!(
-        "A vocabulary of {n}. The sparse engine is filled with text as its cells are for ({PARAMETERS_PER_TOKEN} a token; at most two million tokens), whose words are as frequent as Zipf's law says and whose phrases come back; \
-         half of it is memorized before the clock starts. The dense engine (four heads, three layers, computed recall) memorizes chunks of 1,024 random tokens. Every rate is the best of a few rounds, the bounds' too: what else the machine does \
-         only ever adds time. Bounds are measured beside each row, with the same threads. A query is a prompt of 64 tokens.",
+        "A vocabulary of {n}. The sparse engine is filled with text as its cells are for ({PARAMETERS_PER_TOKEN} a token), whose words are as frequent as Zipf's law says and whose phrases come back; \
+         the clock runs for the last half of it, or the last million tokens. The dense engine (four heads, three layers, computed recall) memorizes chunks of 1,024 random tokens. Every rate is the best of a few rounds, the bounds' too: what else the machine does \
+         only ever adds time. Bounds are measured beside each row, with the same threads, because this machine did other work too: shares say more than rates. A query is a prompt of 64 tokens.",
         n = thousands(u64::from(VOCABULARY))
     )
 }
@@ -104,30 +106,33 @@ fn summary(results: &Results) -> String {
         let _ = write!(
             out,
             "\n- **sparse** memorizes {:.2} million tokens a second with {} MiB of cells and {:.2} million with {} MiB: {:.0} to {:.0} % of what memory bandwidth allows. It holds \
-             {:.0} bytes a token at the largest size that was filled.",
+             {:.0} bytes a token, cells and tables, at the largest.",
             first.memorize / 1e6,
-            first.cells >> 20,
+            first.cells.div_ceil(1 << 20),
             last.memorize / 1e6,
-            last.cells >> 20,
+            last.cells.div_ceil(1 << 20),
             100.0 * low,
             100.0 * high,
-            sizes
-                .iter()
-                .rev()
-                .find(|t| (t.cells as f64 / t.tokens as f64) < 1.2 * PARAMETERS_PER_TOKEN as f64)
-                .map_or(last.cell_bytes + last.table_bytes, |t| t.cell_bytes + t.table_bytes),
+            last.cell_bytes + last.table_bytes,
         );
     }
     for (natural, loads) in loads(results) {
         let (Some(first), Some(last)) = (loads.first(), loads.last()) else { continue };
+        let whole = loads.iter().find(|loaded| loaded.load >= 1.0).unwrap_or(last);
+        let costs = |loaded: &sparse::Loaded| {
+            (first.memorize / loaded.memorize, loaded.distribution / first.distribution)
+        };
+        let (full, over) = (costs(whole), costs(last));
         let _ = write!(
             out,
-            "\n- Filled from {:.3} to {:.0} times what it is made for ({} text), memorizing a token costs {:.2} times as much, and a query {:.2} times.",
-            first.load,
-            last.load,
+            "\n- Filled with {} text from {} of what it is made for to all of it, memorizing a token costs {:.2} times as much and a query {:.2} times; at {:.0} times as much text, {:.2} and {:.2} times.",
             if natural { "natural" } else { "random" },
-            first.memorize / last.memorize,
-            last.distribution / first.distribution,
+            if first.load == 0.125 { "an eighth".to_owned() } else { format!("{:.2}", first.load) },
+            full.0,
+            full.1,
+            last.load,
+            over.0,
+            over.1,
         );
     }
     let gaussian = dense_of(results)
@@ -303,7 +308,7 @@ fn figure(results: &Results) -> Figure {
         .chart(by_load(results, "Asking as it fills", "µs a query", |t| t.distribution))
         .chart(by_dim(results, "Dense: memorizing", "tokens/s", |t| t.memorize))
         .chart(by_dim(results, "Dense: 256 contexts", "predictions/s", |t| t.batch))
-        .chart(by_dim(results, "Matrix product", "GFLOP/s", |t| t.product / 1e9))
+        .chart(by_dim(results, "Dense: one query", "ms", |t| t.query))
 }
 
 fn by_size(results: &Results) -> Chart {

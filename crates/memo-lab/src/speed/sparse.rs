@@ -50,17 +50,18 @@ fn memory(cells: u64, seed: u64) -> Result<Memory, Error> {
     Ok(Memory::new(settings)?)
 }
 
-/// Times a memory of so many cells, filled with natural text as far as it is made for, or to `most` tokens.
+/// Times a memory of so many cells, filled with natural text as far as it is made for. The clock runs for the last half
+/// of the text, but for at most `most` tokens.
 pub(super) fn timed(
     cells: u64,
     most: usize,
     beyond_caches: usize,
     seed: u64,
 ) -> Result<Timed, Error> {
-    let tokens = ((cells / PARAMETERS_PER_TOKEN) as usize).clamp(256, most);
+    let tokens = ((cells / PARAMETERS_PER_TOKEN) as usize).max(256);
     let text = texts::natural(tokens, VOCABULARY - 1, seed);
     let mut memory = memory(cells, seed)?;
-    let (known, rest) = text.split_at(tokens / 2);
+    let (known, rest) = text.split_at(tokens - (tokens / 2).min(most));
     memory.memorize(known)?;
     let stream = bounds::stream(beyond_caches)?;
     let rows = bounds::random_rows(cells as usize)?;
