@@ -10,7 +10,8 @@ use std::process::Command;
 fn commands(home: &Path, of: &[&str]) -> Vec<String> {
     let help = said(home, &[of, &["--help"]].concat());
     let listed = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
-    let listed = listed.take_while(|line| !line.is_empty());
+    // What is indented further goes on with a description.
+    let listed = listed.take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
     let names = listed.filter_map(|line| line.trim().split(' ').next());
     names.filter(|name| *name != "help").map(str::to_owned).collect()
 }

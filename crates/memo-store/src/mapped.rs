@@ -6,16 +6,19 @@
 #![allow(unsafe_code)]
 
 use crate::error::{Error, io};
+use crate::files;
 use memmap2::{MmapMut, MmapOptions};
 use memo::sparse::{RUN, Storage};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The cells of a checkpoint.
 pub(crate) struct Mapped {
     map: MmapMut,
-    name: String,
+    file: File,
+    path: PathBuf,
+    offset: u64,
     /// The checksum of each run of cells in the file.
     checks: Vec<u32>,
     checked: Vec<AtomicBool>,
@@ -35,7 +38,8 @@ impl Mapped {
         let map = unsafe { MmapOptions::new().offset(offset).len(len).map_copy(file) };
         let map = map.map_err(io(path))?;
         let checked = checks.iter().map(|_| AtomicBool::new(false)).collect();
-        Ok(Mapped { map, name: path.display().to_string(), checks, checked })
+        let file = file.try_clone().map_err(io(path))?;
+        Ok(Mapped { map, file, path: path.to_owned(), offset, checks, checked })
     }
 }
 
@@ -48,6 +52,13 @@ impl Storage for Mapped {
         &mut self.map
     }
 
+    /// Read from the file: touching the map brings in whole pages, and their neighbours with them.
+    fn peek(&self, at: usize) -> u8 {
+        let mut byte = [0];
+        let read = files::read_at(&self.file, &self.path, self.offset + at as u64, &mut byte);
+        if read.is_ok() { byte[0] } else { self.map[at] }
+    }
+
     fn guarded(&self) -> bool {
         true
     }
@@ -57,7 +68,7 @@ impl Storage for Mapped {
             return Ok(());
         }
         if crc32fast::hash(&self.map[run * RUN..][..RUN]) != self.checks[run] {
-            let place = format!("{}: cells from {} on", self.name, run * RUN);
+            let place = format!("{}: cells from {} on", self.path.display(), run * RUN);
             return Err(memo::sparse::Error::Storage(place));
         }
         // Several threads may check one run at the same time; none writes to it before its own check is done.

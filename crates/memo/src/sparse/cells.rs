@@ -261,7 +261,8 @@ impl Cells {
         values: &[i32],
     ) -> Result<(), Error> {
         let region = self.regions[slot];
-        let marked = row < region.rows && self.slot(slot)[row as usize * region.width] == WIDE;
+        let first = || self.storage.peek(region.start + row as usize * region.width) as i8;
+        let marked = row < region.rows && first() == WIDE;
         if !marked || values.len() != region.width || fits(values) {
             return Err(Error::Storage(format!(
                 "row {row} of slot number {slot} is not a wide row"

@@ -10,6 +10,12 @@ pub trait Storage: Send + Sync {
     /// All cells, to be written.
     fn bytes_mut(&mut self) -> &mut [u8];
 
+    /// One byte, as it was when the storage was opened: where that can be had without bringing all around it into memory,
+    /// it is.
+    fn peek(&self, at: usize) -> u8 {
+        self.bytes()[at]
+    }
+
     /// Whether [`Storage::verify`] must be called before a run is read.
     fn guarded(&self) -> bool {
         false
