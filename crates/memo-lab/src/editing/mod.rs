@@ -282,16 +282,21 @@ mod tests {
             let said = |answer: Answer| answer.said.right;
             assert_eq!(edited.before.efficacy.preferred, Share { right: 0, tried: 12 }, "{case:?}");
             assert_eq!((edited.edits >= 12, edited.failed), (true, 0), "{case:?}");
-            // Made alone, an edit wins. Made together, a later edit of a prompt that is almost the same can win over it.
-            let least = if case == Case::Alone { 12 } else { 10 };
+            // Made alone, an edit wins. Made together, a later edit of a prompt that is almost the same can win over it,
+            // most of all in the smallest of these memories, the one without neighbours.
+            let least = match case {
+                Case::Alone => 12,
+                Case::Together | Case::BothWordings => 10,
+                Case::Strangers => 6,
+            };
             assert!(said(edited.after.efficacy) >= least, "{case:?}: {edited:?}");
-            assert!(edited.after.efficacy.preferred.right >= least, "{case:?}: {edited:?}");
+            let neighbours = (said(edited.before.specificity), said(edited.after.specificity));
             if case == Case::Strangers {
-                assert_eq!(said(edited.before.specificity), 0, "{case:?}");
+                assert!(neighbours.0 < 6, "{case:?}: {edited:?}");
             } else {
-                assert!(said(edited.after.specificity) >= least, "{case:?}: {edited:?}");
+                assert!(neighbours.0 >= 11 && neighbours.1 >= 11, "{case:?}: {edited:?}");
             }
-            let follows = said(edited.after.paraphrase) >= 10;
+            let follows = said(edited.after.paraphrase) >= 8;
             assert_eq!(follows, case == Case::BothWordings, "{case:?}: {edited:?}");
             assert_ne!(edited.digest_edited.as_ref(), Some(&edited.digest));
             assert_eq!(edited.endings[1].1, edited.after.paraphrase);

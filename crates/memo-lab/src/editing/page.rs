@@ -93,8 +93,8 @@ fn set_up(results: &Results, data: &Data) -> String {
 }
 
 const TOGETHER: &str = "
-An edit is given the smallest weight that makes it win when it is made. Made alone it therefore wins, but for a few records in a thousand where the \
-quick read-out that an edit is checked with, which stops as soon as long contexts agree, and the whole distribution that is judged here name different tokens. Edits that come later write after the same short contexts, since \
+An edit is given the smallest weight that makes it win when it is made. Made alone it therefore wins, in all but a few records \
+of two thousand: an edit is checked with the quick read-out of the best token, and judged here by the whole distribution, and these two do not always name the same token. Edits that come later write after the same short contexts, since \
 these prompts come from a few templates, and some that won narrowly lose again; editing them once more, or all with a larger weight, would make them win. Neighbours that were \
 memorized keep what they say, because an edit writes to none of their long contexts; neighbours that were never memorized have nothing to keep, and what is preferred \
 there is what is frequent.";

@@ -28,7 +28,7 @@ pub(super) fn page(results: &Results, data: &Data, asked: usize, provenance: Pro
         .table(cost(results))
         .prose(format!(
             "Both digests are of every cell and every table; the run fails if they differ. Times are the best of {ROUNDS} rounds in which \
-             the same documents were forgotten and memorized again, in memory, on a machine that did other work too: the ratio is about 1, and its deviations are that work's. `memo forget` on a model directory also scrubs the text \
+             the same documents were forgotten and memorized again, in memory, on a machine that did other work too, so that single ratios vary from run to run; forgetting does what memorizing does, with the opposite sign. `memo forget` on a model directory also scrubs the text \
              from the disk, which takes the time of writing a checkpoint; see [docs/store.md](../store.md)."
         ))
         .heading("Beside published methods")

@@ -39,10 +39,10 @@ and transforms n scores for each of the others. That is the same for every size;
 tokens that were seen after a frequent one (see below).";
 
 const LOAD: &str = "
-A load of 1 is what the memory is made for. Memorizing a token touches the same cells whether the memory is empty or three times overfull; its cost does not follow the load. A query on \
-random text does not either, up to a load of 1. In an overfull memory noise makes more tokens look as if they had followed, each of which is looked up, and the quick read-out of \
-the best token can no longer stop early. On natural text a query grows with the number of different tokens that really followed its last ones: with the text's variety, not with \
-the size of the memory. The first loads also pay for pages that are touched for the first time.";
+A load of 1 is what the memory is made for. Memorizing a token touches the same number of cells whether the memory is empty or three times overfull, so its cost hardly follows the load; what it \
+still follows are tables that outgrow a cache and rows that outgrow a byte. A query on random text hardly depends on the load either, up to 1. In an overfull memory noise makes more tokens look \
+as if they had followed, each of which is looked up, and the quick read-out of the best token can no longer stop early. On natural text a query grows with the number of different tokens \
+that really followed its last ones: with the text's variety, not with the size of the memory.";
 
 const DENSE: &str = "
 With Gaussian codes everything is matrix products, 19.5·d² operations a token (W_V in three layers, Prj in two, one update of the memory), and *share* is what memorizing reaches of the product 1,024 × d × d by itself, \
