@@ -95,7 +95,7 @@ struct Outcome {
 /// The levels: one author in a hundred, all of the file, everything.
 fn levels(data: &Data) -> Vec<Level> {
     let (most, of) = (data.forget.len(), data.forget.len() + data.retain.len());
-    let few = (of / 100).next_multiple_of(PAIRS).min(most);
+    let few = of.div_ceil(100).next_multiple_of(PAIRS).min(most);
     let mut levels: Vec<Level> = [few, most, of].map(|forgotten| Level { forgotten, of }).to_vec();
     levels.dedup();
     levels
