@@ -1,0 +1,107 @@
+// Tokens as text: each can be reached by mouse or arrow keys, and says how sure the memory is and which layer spoke.
+
+import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
+import type { Token as Said } from "../api/types";
+import { count, plural } from "../format";
+import { stats } from "../state/memory";
+import { busy, chosen, stale, type Spoken as Saying } from "../state/text";
+import { choose } from "../state/why";
+import { thickness, title } from "../tint";
+
+const STEPS: Record<string, (at: number, last: number) => number> = {
+  ArrowLeft: (at) => at - 1,
+  ArrowUp: (at) => at - 1,
+  ArrowRight: (at) => at + 1,
+  ArrowDown: (at) => at + 1,
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Saying }) {
+  const list = useRef<HTMLSpanElement>(null);
+  // Only one token is a stop for the Tab key; arrows go on from there.
+  const stop = useSignal(0);
+  const last = tokens.length - 1;
+  const layers = stats.value?.layers ?? 1;
+  const keys = (event: KeyboardEvent) => {
+    const step = STEPS[event.key];
+    if (event.key === "Enter" || event.key === " ") choose(stop.value);
+    else if (step) stop.value = Math.max(0, Math.min(last, step(stop.value, last)));
+    else return;
+    event.preventDefault();
+    (list.current?.children[stop.value] as HTMLElement | undefined)?.focus();
+  };
+  const click = (index: number) => {
+    stop.value = index;
+    choose(index);
+  };
+  return (
+    <>
+      <p class="spoken">
+        {prompt && <span class="prompt">{prompt}</span>}
+        <span ref={list} role="listbox" aria-label="Tokens" aria-orientation="horizontal" onKeyDown={keys}>
+          {tokens.map((token, index) => (
+            <Token key={index} token={token} layers={layers} chosen={chosen.value === index} stop={Math.min(stop.value, last) === index} click={() => click(index)} />
+          ))}
+        </span>
+        {busy.value && <span class="caret" aria-hidden="true" />}
+      </p>
+      <p class="detail" role="status">
+        {!busy.value && tokens.length === 0 && "The memory has nothing to say after this."}
+        {done && tokens.length > 0 && `${count(done.tokens)} ${plural(done.tokens, "token")}, ${count(done.tokens_per_second)} a second${done.ended ? "; the text ended here" : ""}.`}
+      </p>
+      {stale.value && (
+        <p class="stale" role="status">
+          The memory has changed since.
+          <button class="link" onClick={again}>
+            Again
+          </button>
+        </p>
+      )}
+      <Legend layers={layers} />
+    </>
+  );
+}
+
+interface TokenProps {
+  token: Said;
+  layers: number;
+  chosen: boolean;
+  stop: boolean;
+  click: () => void;
+}
+
+function Token({ token, layers, chosen, stop, click }: TokenProps) {
+  const [, space = "", word = ""] = /^(\s*)(.*)$/s.exec(token.text) ?? [];
+  const pixels = thickness(token.layer, layers);
+  return (
+    <span class="token" role="option" aria-selected={chosen} tabIndex={stop ? 0 : -1} title={title(token)} onClick={click}>
+      {/* A line break alone has no body to tint: a sign stands for it. */}
+      {word && space}
+      <span class={pixels ? "tint" : "tint unknown"} style={{ "--sure": `${token.probability * 100}%`, "--layer": `${pixels}px` }}>
+        {word || "↵"}
+      </span>
+      {!word && space}
+    </span>
+  );
+}
+
+function Legend({ layers }: { layers: number }) {
+  return (
+    <div class="legend" aria-label="Legend" role="group">
+      <span>
+        guessing <i class="scale" /> sure
+      </span>
+      <span>
+        layer
+        {Array.from({ length: layers }, (_, index) => (
+          <i class="layer" key={index} style={{ "--layer": `${thickness(index + 1, layers)}px` }}>
+            {index + 1}
+          </i>
+        ))}
+        <i class="layer unknown">none</i>
+      </span>
+    </div>
+  );
+}
