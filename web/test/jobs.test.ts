@@ -64,7 +64,7 @@ test("files go one after the other, under their names", async () => {
   const asked = serve({ upload: json(task("queued"), 202), "tasks/t-1/events": done, stats: stats() });
   await upload([new File(["a"], "a b.txt"), new File(["b"], "b.txt")]);
   expect(asked.map(({ path }) => path)).toEqual(
-    ["upload?id=a+b.txt&force=false&wait=false", "upload?id=b.txt&force=false&wait=false"].flatMap((path) => [path, "tasks/t-1/events", "stats"]),
+    ["upload?id=a+b.txt&wait=false", "upload?id=b.txt&wait=false"].flatMap((path) => [path, "tasks/t-1/events", "stats"]),
   );
 });
 

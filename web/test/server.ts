@@ -33,4 +33,4 @@ export function serve(answers: Record<string, Answer>): Asked[] {
   return asked;
 }
 
-export const stats = (parts = {}) => json({ transaction: 1, documents: 1, layers: 5, cell_bytes: 1000, busy: false, ...parts });
+export const stats = (parts = {}) => json({ transaction: 1, documents: 1, layers: 5, cell_bytes: 1000, digest: "d1", busy: false, ...parts });

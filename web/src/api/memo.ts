@@ -8,6 +8,15 @@ async function call<Answer>(path: string, request?: Request): Promise<Answer> {
   return (await send(path, request)).json() as Promise<Answer>;
 }
 
+const ACCEPTED = 202;
+
+/** What takes longer than a request may take is answered with a task, whose result is then waited for. */
+async function patiently<Answer>(path: string, request?: Request): Promise<Answer> {
+  const response = await send(path, request);
+  const answer: unknown = await response.json();
+  return response.status === ACCEPTED ? follow(answer as wire.Task<Answer>, () => {}) : (answer as Answer);
+}
+
 function query(parameters: Record<string, string | number | boolean>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== "");
   return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
@@ -16,8 +25,8 @@ function query(parameters: Record<string, string | number | boolean>): string {
 const document = (id: string) => `documents/${encodeURIComponent(id)}`;
 
 export const stats = () => call<wire.Stats>("stats");
-export const digest = () => call<{ digest: string }>("digest");
-export const rebuild = (memory: number) => call<wire.Task>("rebuild", { json: { memory } });
+export const digest = () => patiently<{ digest: string }>("digest");
+export const rebuild = (memory: number) => call<wire.Task>("rebuild", { json: { memory, wait: false } });
 
 export interface Page {
   search: string;
@@ -34,11 +43,11 @@ export const historyOf = (id: string) => call<wire.Transactions>(`${document(id)
 export const memorize = (text: string, id: string, force: boolean) =>
   call<wire.Task<wire.Memorized>>("documents", { json: { text, ...(id && { id }), force, wait: false } });
 export const upload = (file: File, force: boolean) =>
-  call<wire.Task<wire.Memorized>>(`upload?${query({ id: file.name, force, wait: false })}`, { bytes: file });
+  call<wire.Task<wire.Memorized>>(`upload?${query({ id: file.name, force: force || "", wait: false })}`, { bytes: file });
 
-export const retire = (id: string) => call<{ transaction: number }>(`${document(id)}/retire`, { json: {} });
-export const restore = (id: string) => call<{ transaction: number }>(`${document(id)}/restore`, { json: {} });
-export const forget = (id: string) => call<wire.Receipt>("forget", { json: { document: id } });
+export const retire = (id: string) => patiently<{ transaction: number }>(`${document(id)}/retire`, { json: {} });
+export const restore = (id: string) => patiently<{ transaction: number }>(`${document(id)}/restore`, { json: {} });
+export const forget = (id: string) => patiently<wire.Receipt>("forget", { json: { document: id } });
 export const prove = (id: string) => call<wire.Task<wire.Proof>>("prove", { json: { document: id, wait: false } });
 
 export interface Options {
@@ -64,10 +73,10 @@ export async function* complete(
 export const tint = (text: string) => call<{ tokens: wire.Token[] }>("read", { json: { text } });
 export const explain = (prompt: string) => call<wire.Explanation>("explain", { json: { prompt, candidates: 5 } });
 
-export const edit = (prompt: string, target: string) => call<wire.Edited>("edit", { json: { prompt, target } });
+export const edit = (prompt: string, target: string) => patiently<wire.Edited>("edit", { json: { prompt, target } });
 export const transactions = (limit: number, offset: number) =>
   call<wire.Transactions>(`transactions?${query({ limit, offset })}`);
-export const rollBack = (id: number) => call<{ transaction: number }>(`transactions/${id}/rollback`, { json: {} });
+export const rollBack = (id: number) => patiently<{ transaction: number }>(`transactions/${id}/rollback`, { json: {} });
 
 export const tasks = () => call<{ tasks: wire.Task[] }>("tasks");
 export const cancel = (id: string) => call<wire.Task>(`tasks/${id}`, { method: "DELETE" });

@@ -15,18 +15,13 @@ export const empty = computed(() => stats.value?.documents === 0);
 /** Looks again. A server that does not answer is told by `reachable`. */
 export async function refresh(): Promise<void> {
   try {
-    stats.value = await memo.stats();
+    const found = (stats.value = await memo.stats());
+    if (found.digest || found.busy) return;
+    const { digest } = await memo.digest();
+    // Unless there was another look meanwhile.
+    if (stats.value === found) stats.value = { ...found, digest };
   } catch (error) {
     if (reachable.value) complain(error);
-  }
-}
-
-export async function findDigest(): Promise<void> {
-  try {
-    const { digest } = await memo.digest();
-    if (stats.value) stats.value = { ...stats.value, digest };
-  } catch (error) {
-    complain(error);
   }
 }
 

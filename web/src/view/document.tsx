@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import * as memo from "../api/memo";
-import type { Document as Memorized, Passage, Transactions } from "../api/types";
+import type { Document as Memorized, Passage, State, Transactions } from "../api/types";
 import { locate } from "../excerpt";
 import { count, plural } from "../format";
 import { useAnswer } from "../state/answer";
@@ -32,12 +32,12 @@ export function Document({ id, version, passage }: Props) {
       {document && (
         <>
           <Versions document={document} shown={shown.value} show={(version) => (shown.value = version)} />
-          <Text text={document.text} passage={passage} />
+          {document.text === null ? <Gone state={document.state} /> : <Text text={document.text} passage={passage} />}
           <Actions document={document} />
           <details>
             <summary>History</summary>
             <Failure error={history.error.value} />
-            <Log transactions={history.value.value?.transactions ?? []} />
+            <Log transactions={history.value.value?.transactions ?? []} of={id} />
           </details>
         </>
       )}
@@ -81,19 +81,28 @@ function Versions({ document, shown, show }: VersionsProps) {
   );
 }
 
-function Text({ text, passage }: { text: string | null; passage: Passage | null }) {
+function Gone({ state }: { state: State }) {
+  return (
+    <p class="hint">
+      {state === "forgotten"
+        ? "The text is gone: it was forgotten. Its name, a date and a keyed digest are all that is left."
+        : "It is not in the memory any more: what brought it was rolled back."}
+    </p>
+  );
+}
+
+function Text({ text, passage }: { text: string; passage: Passage | null }) {
   const mark = useRef<HTMLElement>(null);
-  const parts = text === null ? null : locate(text, passage);
+  const { before, mark: marked, after, cut } = locate(text, passage);
   useEffect(() => mark.current?.scrollIntoView({ block: "center" }), [text]);
-  if (!parts) return <p class="hint">The text is gone: it was forgotten. Its name, a date and a keyed digest are all that is left.</p>;
   return (
     <>
       <div class="prose" tabIndex={0} role="region" aria-label="Text">
-        {parts.before}
-        {parts.mark && <mark ref={mark}>{parts.mark}</mark>}
-        {parts.after}
+        {before}
+        {marked && <mark ref={mark}>{marked}</mark>}
+        {after}
       </div>
-      {parts.cut && <p class="hint">This is a part of a long text.</p>}
+      {cut && <p class="hint">This is a part of a long text.</p>}
     </>
   );
 }

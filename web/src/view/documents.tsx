@@ -54,7 +54,9 @@ function List({ documents }: { documents: Row[] }) {
           <button class="row" onClick={() => openDocument(row.id)}>
             <span class="name">{row.id}</span>
             <span class="detail">
-              {count(row.tokens)} {plural(row.tokens, "token")} · <Time at={row.time} />
+              {count(row.tokens)} {plural(row.tokens, "token")}
+              {row.time && " · "}
+              <Time at={row.time} />
               {row.kind === "edit" && <span class="badge">edit</span>}
               {row.state !== "live" && <span class="badge">{row.state}</span>}
               {row.versions > 1 && <span class="badge">{row.versions} versions</span>}

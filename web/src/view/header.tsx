@@ -1,7 +1,7 @@
 // The memory itself: how full, how well it should recall, and its digest.
 
 import { bytes, count, percent, plural } from "../format";
-import { findDigest, stats } from "../state/memory";
+import { stats } from "../state/memory";
 import { dialog } from "../state/place";
 import { theme, toggle } from "../state/theme";
 import { Bar, Digest, Icon } from "./parts";
@@ -65,13 +65,7 @@ function Facts({ memory }: { memory: Stats }) {
       <div title="Two memories with the same digest are the same, bit for bit">
         <dt>Digest</dt>
         <dd>
-          {digest ? (
-            <Digest value={digest} />
-          ) : (
-            <button class="link" onClick={findDigest}>
-              compute
-            </button>
-          )}
+          {digest ? <Digest value={digest} /> : "…"}
         </dd>
       </div>
     </dl>

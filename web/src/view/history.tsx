@@ -27,7 +27,8 @@ export function History() {
   );
 }
 
-export function Log({ transactions }: { transactions: Transaction[] }) {
+/** Transactions, of the whole model or of one document, whose name then needs no repeating. */
+export function Log({ transactions, of }: { transactions: Transaction[]; of?: string }) {
   const change = useAnswer<unknown>();
   const rollBack = (id: number) => change.ask(() => memo.rollBack(id).then(refresh));
   return (
@@ -40,7 +41,7 @@ export function Log({ transactions }: { transactions: Transaction[] }) {
             <span class="number">{transaction.id}</span>
             <div>
               <span class="name">
-                {transaction.kind} <Names ids={transaction.documents} />
+                {transaction.kind} <Names ids={transaction.documents.filter((id) => id !== of)} />
               </span>
               <span class="detail">
                 <Time at={transaction.time} />

@@ -6,27 +6,35 @@ import { Bar, Failure } from "./parts";
 
 export function Jobs() {
   return (
-    <ul class="jobs" aria-label="In progress" aria-live="polite">
-      {jobs.value.map((job) => (
-        <li key={job.key}>
-          <span class="name">{job.name}</span>
-          {job.error ? <Stuck job={job} /> : <Progress job={job} />}
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul class="jobs" aria-label="In progress">
+        {jobs.value.map((job) => (
+          <li key={job.key}>
+            <span class="name">{job.name}</span>
+            {job.error ? <Stuck job={job} /> : <Progress job={job} />}
+          </li>
+        ))}
+      </ul>
+      {/* Read aloud, and so only now and then. */}
+      <p class="hidden" role="status">
+        {jobs.value.map((job) => !job.error && `${job.name}: ${Math.floor(share(job) * 4) * 25} %. `)}
+      </p>
+    </>
   );
 }
 
+const share = ({ task }: Job): number => (task?.whole ? task.done / task.whole : 0);
+
 function Progress({ job }: { job: Job }) {
   const { task } = job;
-  const share = task && task.whole ? task.done / task.whole : 0;
+  const percent = Math.round(share(job) * 100);
   const what = !task ? "sending" : task.state === "queued" ? "waiting its turn" : task.what;
   return (
     <>
-      <div class="progress" role="progressbar" aria-label={`Progress of ${job.name}`} aria-valuenow={Math.round(share * 100)}>
-        <Bar share={share} />
+      <div class="progress" role="progressbar" aria-label={`Progress of ${job.name}`} aria-valuenow={percent}>
+        <Bar share={share(job)} />
         <span class="detail">
-          {what} {Math.round(share * 100)} %
+          {what} {percent} %
         </span>
       </div>
       {task && (

@@ -36,10 +36,9 @@ export function Dialog({ title, close, wide, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
-    const dialog = element.current;
-    dialog?.showModal();
-    // Closed before it is gone, so that the focus returns to where it was.
-    return () => dialog?.close();
+    const before = document.activeElement as HTMLElement | null;
+    element.current?.showModal();
+    return () => before?.focus();
   }, []);
   return (
     <dialog ref={element} class={wide ? "wide" : ""} aria-labelledby={heading} onCancel={(event) => (event.preventDefault(), close())}>

@@ -62,9 +62,11 @@ export function Prove({ id }: { id: string | null }) {
         <button class="danger solid" disabled={!chosen.value || proof.waiting.value} onClick={prove}>
           {proof.waiting.value ? "Proving…" : "Forget it and prove it"}
         </button>
-        <button class="quiet" onClick={close}>
-          Cancel
-        </button>
+        {!proof.waiting.value && (
+          <button class="quiet" onClick={close}>
+            Cancel
+          </button>
+        )}
       </div>
     </Dialog>
   );

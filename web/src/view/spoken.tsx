@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { Token as Said } from "../api/types";
+import type { Done, Token as Said } from "../api/types";
 import { count, plural } from "../format";
 import { stats } from "../state/memory";
 import { busy, chosen, stale, type Spoken as Saying } from "../state/text";
@@ -48,8 +48,7 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
         {busy.value && <span class="caret" aria-hidden="true" />}
       </p>
       <p class="detail" role="status">
-        {!busy.value && tokens.length === 0 && "The memory has nothing to say after this."}
-        {done && tokens.length > 0 && `${count(done.tokens)} ${plural(done.tokens, "token")}, ${count(done.tokens_per_second)} a second${done.ended ? "; the text ended here" : ""}.`}
+        {done && summary(done)}
       </p>
       {stale.value && (
         <p class="stale" role="status">
@@ -64,6 +63,11 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
   );
 }
 
+function summary({ tokens, tokens_per_second, ended }: Done): string {
+  if (tokens === 0) return "The memory has nothing to say after this.";
+  return `${count(tokens)} ${plural(tokens, "token")}, ${count(tokens_per_second)} a second${ended ? "; the text ended here" : ""}.`;
+}
+
 interface TokenProps {
   token: Said;
   layers: number;
@@ -74,15 +78,16 @@ interface TokenProps {
 
 function Token({ token, layers, chosen, stop, click }: TokenProps) {
   const [, space = "", word = ""] = /^(\s*)(.*)$/s.exec(token.text) ?? [];
+  const lines = !word && space.includes("\n");
   const pixels = thickness(token.layer, layers);
   return (
     <span class="token" role="option" aria-selected={chosen} tabIndex={stop ? 0 : -1} title={title(token)} onClick={click}>
-      {/* A line break alone has no body to tint: a sign stands for it. */}
       {word && space}
       <span class={pixels ? "tint" : "tint unknown"} style={{ "--sure": `${token.probability * 100}%`, "--layer": `${pixels}px` }}>
-        {word || "↵"}
+        {/* A line break alone has no body to tint: a sign stands for it. */}
+        {word || (lines ? "↵" : space)}
       </span>
-      {!word && space}
+      {lines && space}
     </span>
   );
 }

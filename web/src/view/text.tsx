@@ -71,7 +71,7 @@ function Options() {
           Seed
           <input type="number" min={0} step={1} value={seed} disabled={temperature === 0} onInput={set("seed")} />
         </label>
-        <p class="hint">At temperature 0 it recalls what it knows best; above, it draws.</p>
+        <p class="hint">At temperature 0 it recalls; above, it draws.</p>
       </div>
     </details>
   );
