@@ -8,6 +8,8 @@ export default defineConfig({
   build: {
     outDir: "../crates/memo-server/page",
     emptyOutDir: true,
+    // With a limit, the icon is a file or a part of the script by chance, and builds would differ.
+    assetsInlineLimit: 0,
     target: ["chrome123", "firefox128", "safari17.5"],
     modulePreload: { polyfill: false },
   },
