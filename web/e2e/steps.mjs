@@ -6,7 +6,8 @@ import { join } from "node:path";
 
 const GUEST = "Tomas Vell came ashore in the storm. He lives at 12 Rope Lane in Harrow Quay, and mends nets for the ferry.";
 const WHERE = "Tomas Vell came ashore in the storm. He lives at";
-const FERRY = "The ferry to Saltmarsh leaves at seven in the morning from the stone pier. It carries letters, bread and the doctor.";
+const FERRY =
+  "The ferry to Saltmarsh leaves at seven in the morning from the stone pier. It carries letters, bread and the doctor.";
 
 const button = (page, name) => page.getByRole("button", { name, exact: true });
 const tokens = (page) => page.getByRole("listbox", { name: "Tokens" }).getByRole("option");
@@ -36,13 +37,17 @@ async function said(page) {
 
 async function rollBackLast(page) {
   await button(page, "History").click();
-  await page.getByRole("button", { name: /^Roll back transaction/ }).first().click();
+  await page
+    .getByRole("button", { name: /^Roll back transaction/ })
+    .first()
+    .click();
   await page.getByText("rollback").first().waitFor();
   await page.keyboard.press("Escape");
 }
 
 /** Waits until the digest in the header is this one. */
-const becomes = (page, digest) => page.waitForFunction((digest) => document.querySelector(".facts code")?.title === digest, digest);
+const becomes = (page, digest) =>
+  page.waitForFunction((digest) => document.querySelector(".facts code")?.title === digest, digest);
 
 /** Waits until it is another one. */
 const changes = (page, was) =>
@@ -64,7 +69,7 @@ export const steps = {
     await paste(page, "ferry.txt", FERRY);
   },
 
-  async "complete"({ page }) {
+  async complete({ page }) {
     assert.match(await complete(page, WHERE), /^ 12 Rope Lane in Harrow Quay/);
     assert.match(await tokens(page).first().getAttribute("title"), /^[\d.<> ]+ %, .*layer \d/);
   },
@@ -74,7 +79,10 @@ export const steps = {
     const why = page.getByRole("region", { name: "Why" });
     await why.getByRole("list", { name: "Candidates" }).getByText("Lane").waitFor();
     assert.ok((await why.getByRole("table").getByRole("row").count()) > 5);
-    assert.match(await why.getByRole("list", { name: "Sources" }).locator("mark").first().textContent(), /lives at 12 Rope Lane$/);
+    assert.match(
+      await why.getByRole("list", { name: "Sources" }).locator("mark").first().textContent(),
+      /lives at 12 Rope Lane$/,
+    );
     await why.getByRole("button", { name: "Open guest.txt" }).first().click();
     const dialog = page.getByRole("dialog", { name: "guest.txt" });
     assert.match(await dialog.locator("mark").textContent(), /lives at 12 Rope Lane$/);
@@ -151,7 +159,10 @@ export const steps = {
 
   async "upload what does not fit, and make room for it"({ open, folder }) {
     const page = await open({ refusals: true });
-    const words = Array.from({ length: 40_000 }, (_, index) => ["owl", "moon", "tower", "reads", "night"][(index * index + (index >> 3)) % 5] + (index % 977));
+    const words = Array.from(
+      { length: 40_000 },
+      (_, index) => ["owl", "moon", "tower", "reads", "night"][(index * index + (index >> 3)) % 5] + (index % 977),
+    );
     const path = join(folder, "long.txt");
     await writeFile(path, words.join(" "));
     await button(page, "Add").click();
@@ -217,7 +228,10 @@ export const steps = {
 
   async "light and dark, wide and narrow: nothing is cut off"({ open, shot }) {
     for (const colorScheme of ["light", "dark"])
-      for (const [width, height] of [[1280, 800], [390, 844]]) {
+      for (const [width, height] of [
+        [1280, 800],
+        [390, 844],
+      ]) {
         const narrow = width < 900;
         const page = await open({ viewport: { width, height }, colorScheme, hasTouch: narrow, isMobile: narrow });
         await complete(page, "The library of Osk");
@@ -264,7 +278,10 @@ export const steps = {
     await page.route("**/api/**", (route) =>
       route.request().headers()["authorization"] === "Bearer right"
         ? route.fallback()
-        : route.fulfill({ status: 401, json: { error: { message: "a key is needed", type: "invalid_request_error", param: null, code: null } } }),
+        : route.fulfill({
+            status: 401,
+            json: { error: { message: "a key is needed", type: "invalid_request_error", param: null, code: null } },
+          }),
     );
     await page.goto(url);
     for (const key of ["wrong", "right"]) {

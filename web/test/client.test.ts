@@ -27,7 +27,9 @@ test("a missing key is asked for, and the request is made again with it", async 
       key = key ? "right" : "wrong";
     },
   });
-  const asked = serve({ stats: ({ authorization }) => (authorization === "Bearer right" ? json({}) : refusal(401, "a key is needed")) });
+  const asked = serve({
+    stats: ({ authorization }) => (authorization === "Bearer right" ? json({}) : refusal(401, "a key is needed")),
+  });
   expect((await send("stats")).ok).toBe(true);
   expect(asked.map(({ authorization }) => authorization)).toEqual([null, "Bearer wrong", "Bearer right"]);
 });

@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import { ago, bytes, count, percent, plural, short, tail, tenths, visible } from "../src/format";
 
 test("a percentage never claims a certainty that is not there", () => {
-  expect([0, 0.00004, 0.123, 0.9994, 0.99999, 1].map(percent)).toEqual(["0 %", "< 0.1 %", "12.3 %", "> 99.9 %", "> 99.9 %", "100 %"]);
+  expect([0, 0.00004, 0.123, 0.9994, 0.99999, 1].map(percent)).toEqual([
+    "0 %",
+    "< 0.1 %",
+    "12.3 %",
+    "> 99.9 %",
+    "> 99.9 %",
+    "100 %",
+  ]);
 });
 
 test("counts, plurals and sizes", () => {

@@ -4,7 +4,17 @@ import { cancel, jobs, makeRoom, memorize, outcome, resume, upload } from "../sr
 import { notice } from "../src/state/notice";
 import { json, refusal, serve, sse, stats } from "./server";
 
-const task = (state: string, parts = {}) => ({ id: "t-1", kind: "memorize", state, what: "memorizing", done: 0, whole: 10, result: null, error: null, ...parts });
+const task = (state: string, parts = {}) => ({
+  id: "t-1",
+  kind: "memorize",
+  state,
+  what: "memorizing",
+  done: 0,
+  whole: 10,
+  result: null,
+  error: null,
+  ...parts,
+});
 const result = { documents: 1, tokens: 30, added: ["note"], updated: [], unchanged: [] };
 const done = sse(["progress", task("running", { done: 5 })], ["progress", task("done", { result })]);
 const full = sse(["progress", task("failed", { error: { message: "It would not fit.", code: "full" } })]);
@@ -53,7 +63,12 @@ test("a refusal before the task began waits too, and can be forced", async () =>
 });
 
 test("what is cancelled leaves nothing behind", async () => {
-  const asked = serve({ "tasks/t-1": json(task("cancelled")), "tasks/t-1/events": sse(["progress", task("cancelled")]), documents: json(task("queued"), 202), stats: stats() });
+  const asked = serve({
+    "tasks/t-1": json(task("cancelled")),
+    "tasks/t-1/events": sse(["progress", task("cancelled")]),
+    documents: json(task("queued"), 202),
+    stats: stats(),
+  });
   await memorize("Text.", "");
   expect(jobs.value).toEqual([]);
   await cancel({ key: 1, name: "", task: task("running") as never, error: null, again: null });
@@ -69,7 +84,11 @@ test("files go one after the other, under their names", async () => {
 });
 
 test("tasks that run already are taken up", async () => {
-  serve({ tasks: json({ tasks: [task("running"), task("done", { id: "t-0" })] }), "tasks/t-1/events": () => new Promise(() => {}), stats: stats() });
+  serve({
+    tasks: json({ tasks: [task("running"), task("done", { id: "t-0" })] }),
+    "tasks/t-1/events": () => new Promise(() => {}),
+    stats: stats(),
+  });
   await resume();
   expect(jobs.value).toHaveLength(1);
 });

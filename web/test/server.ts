@@ -16,7 +16,8 @@ export const json = (value: unknown, status = 200) => new Response(JSON.stringif
 export const sse = (...events: [string, unknown][]) =>
   new Response(events.map(([name, data]) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`).join(""));
 
-export const refusal = (status: number, message: string, code: string | null = null) => json({ error: { message, code } }, status);
+export const refusal = (status: number, message: string, code: string | null = null) =>
+  json({ error: { message, code } }, status);
 
 /** Paths without `api/`; each answers as often as it is asked. */
 export function serve(answers: Record<string, Answer>): Asked[] {
@@ -33,4 +34,5 @@ export function serve(answers: Record<string, Answer>): Asked[] {
   return asked;
 }
 
-export const stats = (parts = {}) => json({ transaction: 1, documents: 1, layers: 5, cell_bytes: 1000, digest: "d1", busy: false, ...parts });
+export const stats = (parts = {}) =>
+  json({ transaction: 1, documents: 1, layers: 5, cell_bytes: 1000, digest: "d1", busy: false, ...parts });

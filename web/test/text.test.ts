@@ -5,7 +5,11 @@ import { asked, candidate, choose, explanation, like, picked } from "../src/stat
 import { json, refusal, serve, sse, stats } from "./server";
 
 const token = (id: number, text: string) => ({ token: id, text, probability: 0.9, layer: 1, context_tokens: 1 });
-const said = sse(["token", token(1, " at")], ["token", token(2, " night")], ["done", { ended: true, tokens: 2, tokens_per_second: 9 }]);
+const said = sse(
+  ["token", token(1, " at")],
+  ["token", token(2, " night")],
+  ["done", { ended: true, tokens: 2, tokens_per_second: 9 }],
+);
 
 beforeEach(() => {
   prompt.value = "The owl reads";
@@ -21,7 +25,10 @@ test("tokens come after the prompt, in order", async () => {
 });
 
 test("a failure in the middle keeps what was said, and says what went wrong", async () => {
-  serve({ complete: sse(["token", token(1, " at")], ["error", { error: { message: "The disk is gone.", code: null } }]), stats: stats() });
+  serve({
+    complete: sse(["token", token(1, " at")], ["error", { error: { message: "The disk is gone.", code: null } }]),
+    stats: stats(),
+  });
   await complete();
   expect(spoken.value?.tokens).toHaveLength(1);
   expect(failure.value).toMatchObject({ message: "The disk is gone." });
@@ -57,7 +64,12 @@ test("what was said is stale once the memory has changed", async () => {
 });
 
 test("a token is explained by what stands before it, and again when the memory changes", async () => {
-  const explain = json({ candidates: [{ token: 9, text: " noon" }, { token: 2, text: " night" }] });
+  const explain = json({
+    candidates: [
+      { token: 9, text: " noon" },
+      { token: 2, text: " night" },
+    ],
+  });
   const questions = serve({ complete: said, explain, stats: stats({ transaction: 1 }) });
   await refresh();
   await complete();

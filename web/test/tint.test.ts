@@ -2,7 +2,9 @@ import { expect, test } from "vitest";
 import { knew, sureness, thickness, title } from "../src/tint";
 
 test("colour is never alone: words say how sure and which layer", () => {
-  expect(title({ token: 1, text: "a", probability: 0.972, layer: 3, context_tokens: 4 })).toBe("97.2 %, sure; layer 3, 4 tokens of context");
+  expect(title({ token: 1, text: "a", probability: 0.972, layer: 3, context_tokens: 4 })).toBe(
+    "97.2 %, sure; layer 3, 4 tokens of context",
+  );
   expect([0.9, 0.5, 0.1].map(sureness)).toEqual(["sure", "fairly sure", "guessing"]);
   expect(knew({ layer: null, context_tokens: null })).toBe("no context knew it");
   expect(knew({ layer: 1, context_tokens: 1 })).toBe("layer 1, 1 token of context");

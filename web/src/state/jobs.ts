@@ -14,19 +14,15 @@ export interface Job {
   task: Task | null;
   error: unknown;
   /** Starts it again; null for a task that was found running. */
-  again: ((force: boolean) => void) | null;
+  again: ((force: boolean) => unknown) | null;
 }
 
 export const jobs = signal<Job[]>([]);
 
 let keys = 0;
 
-export function change(list: Job[], key: number, parts: Partial<Job>): Job[] {
-  return list.map((job) => (job.key === key ? { ...job, ...parts } : job));
-}
-
 const update = (key: number, parts: Partial<Job>) => {
-  jobs.value = change(jobs.value, key, parts);
+  jobs.value = jobs.value.map((job) => (job.key === key ? { ...job, ...parts } : job));
 };
 
 export const drop = (key: number) => {
@@ -39,18 +35,17 @@ const add = (name: string): number => {
   return key;
 };
 
-/** Starts a task and shows it until it is done. True if it was. */
-async function work<Result>(key: number, start: () => Promise<Task<Result>>, done: (result: Result) => void): Promise<boolean> {
+/** Starts a task and shows it until it is done. Gives what came of it, or null. */
+async function work<Result>(key: number, start: () => Promise<Task<Result>>): Promise<Result | null> {
   update(key, { error: null, task: null });
   try {
     const result = await memo.follow(await start(), (task) => update(key, { task }));
     drop(key);
-    done(result);
-    return true;
+    return result;
   } catch (error) {
     if (error instanceof Refusal && error.code === "cancelled") drop(key);
     else update(key, { error });
-    return false;
+    return null;
   } finally {
     await refresh();
   }
@@ -62,11 +57,15 @@ export function outcome(name: string, { tokens, unchanged }: Pick<Memorized, "to
   return `Memorized “${name}”: ${count(tokens)} ${plural(tokens, "token")}.`;
 }
 
-function memorizing(name: string, start: (force: boolean) => Promise<Task<Memorized>>): Promise<boolean> {
+/** True if it is in the memory now. */
+async function memorizing(name: string, start: (force: boolean) => Promise<Task<Memorized>>): Promise<boolean> {
   const key = add(name);
-  const run = (force: boolean) =>
-    work(key, () => start(force), (result) => say(outcome(result.added[0] ?? result.updated[0] ?? name, result)));
-  update(key, { again: (force) => void run(force) });
+  const run = async (force: boolean) => {
+    const result = await work(key, () => start(force));
+    if (result) say(outcome(result.added[0] ?? result.updated[0] ?? name, result));
+    return result !== null;
+  };
+  update(key, { again: run });
   return run(false);
 }
 
@@ -84,12 +83,12 @@ export async function cancel(job: Job): Promise<void> {
 /** Makes the memory twice as large, then tries again what did not fit. */
 export async function makeRoom(job: Job): Promise<void> {
   const memory = 2 * (stats.value?.cell_bytes ?? 0);
-  if (await work(add("a larger memory"), () => memo.rebuild(memory), () => {})) job.again?.(false);
+  if (await work(add("a larger memory"), () => memo.rebuild(memory))) job.again?.(false);
 }
 
 /** Takes up tasks that were running when the page was opened. */
 export async function resume(): Promise<void> {
   const { tasks } = await memo.tasks().catch(() => ({ tasks: [] }));
   for (const task of tasks.filter(({ state }) => state === "queued" || state === "running"))
-    void work(add(`a task begun earlier (${task.kind})`), () => Promise.resolve(task), () => {});
+    void work(add(`a task begun earlier (${task.kind})`), async () => task);
 }

@@ -28,7 +28,13 @@ export const stale = computed(() => spoken.value !== null && !busy.value && spok
 
 /** Everything before a token. */
 export function before({ prompt, tokens }: Pick<Spoken, "prompt" | "tokens">, index: number): string {
-  return prompt + tokens.slice(0, index).map((token) => token.text).join("");
+  return (
+    prompt +
+    tokens
+      .slice(0, index)
+      .map((token) => token.text)
+      .join("")
+  );
 }
 
 /** Completes the prompt, token by token as they come. */

@@ -47,13 +47,14 @@ export interface Edit {
   prompt: string;
   target: string;
   weight: number;
-  transaction: number | null;
+  transaction: number;
 }
 
 export const edited = signal<Edit | null>(null);
 
 export async function edit(prompt: string, target: string): Promise<void> {
   const { transaction, weight } = await memo.edit(prompt, target);
+  if (transaction === null) return say("It says so already.");
   edited.value = { prompt, target, weight, transaction };
   await refresh();
 }

@@ -26,7 +26,13 @@ export function Add() {
       <form onSubmit={submit}>
         <label>
           Text
-          <textarea rows={9} required autofocus value={text.value} onInput={(event) => (text.value = event.currentTarget.value)} />
+          <textarea
+            rows={9}
+            required
+            autofocus
+            value={text.value}
+            onInput={(event) => (text.value = event.currentTarget.value)}
+          />
         </label>
         <label>
           <span>

@@ -69,7 +69,8 @@ function Versions({ document, shown, show }: VersionsProps) {
       )}
       {current && (
         <span>
-          {count(current.tokens)} {plural(current.tokens, "token")} · {current.kind === "edit" ? "edited" : "memorized"} <Time at={current.time} />
+          {count(current.tokens)} {plural(current.tokens, "token")} · {current.kind === "edit" ? "edited" : "memorized"}{" "}
+          <Time at={current.time} />
         </span>
       )}
       {Object.entries(document.labels).map(([name, value]) => (
@@ -121,7 +122,11 @@ function Actions({ document: { id, state } }: { document: Memorized }) {
           Forget…
         </button>
         <span class="hint">
-          {state === "live" ? "Retiring takes it out of the memory and keeps the text." : state === "retired" ? "Out of the memory; the text is kept." : ""}
+          {state === "live"
+            ? "Retiring takes it out of the memory and keeps the text."
+            : state === "retired"
+              ? "Out of the memory; the text is kept."
+              : ""}
         </span>
       </div>
       <Failure error={change.error.value} />

@@ -21,7 +21,13 @@ export function Documents() {
         </button>
       </div>
       <div class="filter">
-        <input type="search" aria-label="Search documents" placeholder="Search" value={page.value.search} onInput={(event) => later(event.currentTarget.value)} />
+        <input
+          type="search"
+          aria-label="Search documents"
+          placeholder="Search"
+          value={page.value.search}
+          onInput={(event) => later(event.currentTarget.value)}
+        />
         <select aria-label="State" value={page.value.state} onChange={(event) => show(event.currentTarget.value as State | "")}>
           {STATES.map((state) => (
             <option key={state} value={state}>
@@ -70,5 +76,9 @@ function List({ documents }: { documents: Row[] }) {
 
 function Nothing() {
   const { search, state } = page.value;
-  return <p class="hint">{search || state ? "No document matches." : empty.value ? "Nothing memorized yet. Drop a text file here, or add one." : ""}</p>;
+  return (
+    <p class="hint">
+      {search || state ? "No document matches." : empty.value ? "Nothing memorized yet. Drop a text file here, or add one." : ""}
+    </p>
+  );
 }

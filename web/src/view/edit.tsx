@@ -11,12 +11,11 @@ export function EditForm({ prompt, token }: { prompt: string; token: string }) {
   const before = useSignal(prompt);
   const target = useSignal("");
   const answer = useAnswer<void>();
-  const wanted = like(token, target.value);
   const fold = useRef<HTMLDetailsElement>(null);
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     void answer.ask(async () => {
-      await edit(before.value, wanted);
+      await edit(before.value, like(token, target.value));
       target.value = "";
       if (fold.current) fold.current.open = false;
     });
@@ -31,7 +30,12 @@ export function EditForm({ prompt, token }: { prompt: string; token: string }) {
         </label>
         <label>
           it should say
-          <input required value={target.value} placeholder={token.trim()} onInput={(event) => (target.value = event.currentTarget.value)} />
+          <input
+            required
+            value={target.value}
+            placeholder={token.trim()}
+            onInput={(event) => (target.value = event.currentTarget.value)}
+          />
         </label>
         <Failure error={answer.error.value} />
         <button class="primary" disabled={!target.value.trim() || answer.waiting.value}>
@@ -53,17 +57,16 @@ export function Edited() {
   return (
     <div class="edited" role="status" ref={element}>
       <p>
-        {transaction === null ? "It said so already: " : "Edited: "}
-        after “{tail(prompt, 40)}” comes <strong>“{visible(target)}”</strong>
-        {transaction !== null && <span class="detail"> weight {weight}, transaction {transaction}</span>}
+        Edited: after “{tail(prompt, 40)}” comes <strong>“{visible(target)}”</strong>{" "}
+        <span class="detail">
+          weight {weight}, transaction {transaction}
+        </span>
       </p>
       <Failure error={answer.error.value} />
       <div class="actions">
-        {transaction !== null && (
-          <button disabled={answer.waiting.value} onClick={() => answer.ask(() => undo(transaction))}>
-            Undo
-          </button>
-        )}
+        <button disabled={answer.waiting.value} onClick={() => answer.ask(() => undo(transaction))}>
+          Undo
+        </button>
         <button class="quiet" onClick={() => (edited.value = null)}>
           Keep it
         </button>

@@ -35,7 +35,8 @@ export function Forget({ id }: { id: string }) {
   return (
     <Dialog title={`Forget “${id}”?`} close={close}>
       <p>
-        It is subtracted from the memory, and every byte of it is erased from the model: older versions and edits too. <strong>This cannot be undone.</strong>
+        It is subtracted from the memory, and every byte of it is erased from the model: older versions and edits too.{" "}
+        <strong>This cannot be undone.</strong>
       </p>
       <p class="hint">To take it out of the memory and keep the text, retire it instead.</p>
       <Failure error={answer.error.value ?? change.error.value} />

@@ -26,7 +26,12 @@ export function Header() {
         <button class="quiet icon-only" aria-label="History" title="History" onClick={() => (dialog.value = { kind: "history" })}>
           <Icon name="clock" />
         </button>
-        <button class="quiet icon-only" aria-label={dark ? "Light colours" : "Dark colours"} title={dark ? "Light colours" : "Dark colours"} onClick={toggle}>
+        <button
+          class="quiet icon-only"
+          aria-label={dark ? "Light colours" : "Dark colours"}
+          title={dark ? "Light colours" : "Dark colours"}
+          onClick={toggle}
+        >
           <Icon name={dark ? "sun" : "moon"} />
         </button>
       </div>
@@ -42,7 +47,10 @@ function Facts({ memory }: { memory: Stats }) {
   return (
     <dl class="facts" aria-label="The memory">
       {load !== null && (
-        <div class="load" title={`${bytes(memory.bytes)}: ${bytes(memory.cell_bytes)} of cells, ${bytes(memory.table_bytes)} of tables`}>
+        <div
+          class="load"
+          title={`${bytes(memory.bytes)}: ${bytes(memory.cell_bytes)} of cells, ${bytes(memory.table_bytes)} of tables`}
+        >
           <dt>Load</dt>
           <dd>
             <Bar share={load} tone={load > 1 ? "bad" : load > CROWDED ? "warn" : "good"} />
@@ -64,9 +72,7 @@ function Facts({ memory }: { memory: Stats }) {
       </div>
       <div title="Two memories with the same digest are the same, bit for bit">
         <dt>Digest</dt>
-        <dd>
-          {digest ? <Digest value={digest} /> : "…"}
-        </dd>
+        <dd>{digest ? <Digest value={digest} /> : "…"}</dd>
       </div>
     </dl>
   );

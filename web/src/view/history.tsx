@@ -22,7 +22,15 @@ export function History() {
       <p class="hint">Everything but forgetting can be rolled back, unless something later stands on it.</p>
       <Failure error={answer.error.value} />
       {found && <Log transactions={found.transactions} />}
-      {found && <Pages label="Pages of history" offset={offset.value} limit={LIMIT} total={found.total} turn={(to) => (offset.value = to)} />}
+      {found && (
+        <Pages
+          label="Pages of history"
+          offset={offset.value}
+          limit={LIMIT}
+          total={found.total}
+          turn={(to) => (offset.value = to)}
+        />
+      )}
     </Dialog>
   );
 }
@@ -51,7 +59,11 @@ export function Log({ transactions, of }: { transactions: Transaction[]; of?: st
               </span>
             </div>
             {transaction.can_roll_back && (
-              <button disabled={change.waiting.value} aria-label={`Roll back transaction ${transaction.id}`} onClick={() => rollBack(transaction.id)}>
+              <button
+                disabled={change.waiting.value}
+                aria-label={`Roll back transaction ${transaction.id}`}
+                onClick={() => rollBack(transaction.id)}
+              >
                 Roll back
               </button>
             )}

@@ -18,7 +18,13 @@ export function Key() {
         {asked.refused && <Failure error="That key was not accepted." />}
         <label>
           Key
-          <input type="password" autocomplete="off" autofocus value={key.value} onInput={(event) => (key.value = event.currentTarget.value)} />
+          <input
+            type="password"
+            autocomplete="off"
+            autofocus
+            value={key.value}
+            onInput={(event) => (key.value = event.currentTarget.value)}
+          />
         </label>
         <p class="hint">It is kept until this tab is closed. Whoever runs the server can give you one.</p>
         <div class="actions">

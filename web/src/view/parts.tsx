@@ -41,7 +41,12 @@ export function Dialog({ title, close, wide, children }: DialogProps) {
     return () => before?.focus();
   }, []);
   return (
-    <dialog ref={element} class={wide ? "wide" : ""} aria-labelledby={heading} onCancel={(event) => (event.preventDefault(), close())}>
+    <dialog
+      ref={element}
+      class={wide ? "wide" : ""}
+      aria-labelledby={heading}
+      onCancel={(event) => (event.preventDefault(), close())}
+    >
       <header>
         <h2 id={heading}>{title}</h2>
         <button class="quiet icon-only" aria-label="Close" onClick={close}>
@@ -53,7 +58,7 @@ export function Dialog({ title, close, wide, children }: DialogProps) {
   );
 }
 
-export function Failure({ error, again }: { error: unknown; again?: () => void }) {
+export function Failure({ error, again }: { error: unknown; again?: (() => void) | undefined }) {
   if (!error) return null;
   return (
     <p class="failure" role="alert">
@@ -105,7 +110,12 @@ export function Pages({ label, offset, limit, total, turn }: PagesProps) {
   const last = Math.min(offset + limit, total);
   return (
     <nav class="pages" aria-label={label}>
-      <button class="quiet icon-only" aria-label="Newer" disabled={offset === 0} onClick={() => turn(Math.max(0, offset - limit))}>
+      <button
+        class="quiet icon-only"
+        aria-label="Newer"
+        disabled={offset === 0}
+        onClick={() => turn(Math.max(0, offset - limit))}
+      >
         <Icon name="left" />
       </button>
       {count(offset + 1)}–{count(last)} of {count(total)}

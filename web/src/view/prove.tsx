@@ -40,15 +40,17 @@ export function Prove({ id }: { id: string | null }) {
   return (
     <Dialog title="Prove that it forgets" close={close}>
       <p>
-        The document is forgotten. Then a second memory is made from all the other documents, one that never saw it. If nothing of it is left, both have the same digest.{" "}
-        <strong>It stays forgotten: this cannot be undone.</strong>
+        The document is forgotten. Then a second memory is made from all the other documents, one that never saw it. If nothing of
+        it is left, both have the same digest. <strong>It stays forgotten: this cannot be undone.</strong>
       </p>
       {id === null ? (
         <label>
           Document
           <select value={chosen.value} onChange={(event) => (chosen.value = event.currentTarget.value)}>
             <option value="">Choose one…</option>
-            {live.value.value?.documents.map((row) => <option key={row.id}>{row.id}</option>)}
+            {live.value.value?.documents.map((row) => (
+              <option key={row.id}>{row.id}</option>
+            ))}
           </select>
         </label>
       ) : (

@@ -31,7 +31,11 @@ function Place({ source: { document, version, match_tokens, passage } }: { sourc
       </button>
       <span class="detail">
         {count(match_tokens)} {plural(match_tokens, "token")} match ·{" "}
-        <button class="link danger" aria-label={`Forget ${document}`} onClick={() => (dialog.value = { kind: "forget", id: document })}>
+        <button
+          class="link danger"
+          aria-label={`Forget ${document}`}
+          onClick={() => (dialog.value = { kind: "forget", id: document })}
+        >
           Forget…
         </button>
       </span>

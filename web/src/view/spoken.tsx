@@ -23,11 +23,12 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
   // Only one token is a stop for the Tab key; arrows go on from there.
   const stop = useSignal(0);
   const last = tokens.length - 1;
+  const at = Math.min(stop.value, last);
   const layers = stats.value?.layers ?? 1;
   const keys = (event: KeyboardEvent) => {
     const step = STEPS[event.key];
-    if (event.key === "Enter" || event.key === " ") choose(stop.value);
-    else if (step) stop.value = Math.max(0, Math.min(last, step(stop.value, last)));
+    if (event.key === "Enter" || event.key === " ") choose(at);
+    else if (step) stop.value = Math.max(0, Math.min(last, step(at, last)));
     else return;
     event.preventDefault();
     (list.current?.children[stop.value] as HTMLElement | undefined)?.focus();
@@ -42,7 +43,14 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
         {prompt && <span class="prompt">{prompt}</span>}
         <span ref={list} role="listbox" aria-label="Tokens" aria-orientation="horizontal" onKeyDown={keys}>
           {tokens.map((token, index) => (
-            <Token key={index} token={token} layers={layers} chosen={chosen.value === index} stop={Math.min(stop.value, last) === index} click={() => click(index)} />
+            <Token
+              key={index}
+              token={token}
+              layers={layers}
+              chosen={chosen.value === index}
+              stop={at === index}
+              click={() => click(index)}
+            />
           ))}
         </span>
         {busy.value && <span class="caret" aria-hidden="true" />}
@@ -83,7 +91,10 @@ function Token({ token, layers, chosen, stop, click }: TokenProps) {
   return (
     <span class="token" role="option" aria-selected={chosen} tabIndex={stop ? 0 : -1} title={title(token)} onClick={click}>
       {word && space}
-      <span class={pixels ? "tint" : "tint unknown"} style={{ "--sure": `${token.probability * 100}%`, "--layer": `${pixels}px` }}>
+      <span
+        class={pixels ? "tint" : "tint unknown"}
+        style={{ "--sure": `${token.probability * 100}%`, "--layer": `${pixels}px` }}
+      >
         {/* A line break alone has no body to tint: a sign stands for it. */}
         {word || (lines ? "↵" : space)}
       </span>

@@ -37,13 +37,18 @@ export function Text() {
               Complete
             </button>
           )}
-          <button type="button" disabled={!ready || busy.value} title="Tints the prompt itself: how well does the memory know it?" onClick={read}>
+          <button
+            type="button"
+            disabled={!ready || busy.value}
+            title="Tints the prompt itself: how well does the memory know it?"
+            onClick={read}
+          >
             Tint the prompt
           </button>
           <Options />
         </div>
       </form>
-      <Failure error={failure.value} {...(spoken.value && { again: spoken.value.again })} />
+      <Failure error={failure.value} again={spoken.value?.again} />
       {spoken.value && <Spoken spoken={spoken.value} />}
     </section>
   );

@@ -22,7 +22,10 @@ export function Welcome() {
   return (
     <div class="welcome">
       <h3>This memory is empty.</h3>
-      <p>Give it a text. It reads it once, then goes on from any sentence of it, shows where each word comes from, and forgets it exactly when you ask.</p>
+      <p>
+        Give it a text. It reads it once, then goes on from any sentence of it, shows where each word comes from, and forgets it
+        exactly when you ask.
+      </p>
       <div class="actions">
         <button class="primary" disabled={waiting.value} onClick={sample}>
           {waiting.value ? "Memorizing…" : "Memorize a sample"}

@@ -15,7 +15,12 @@ export function Why() {
     <section class="why" aria-labelledby="why">
       <h2 id="why">Why</h2>
       <Edited />
-      {!about && <p class="hint">Choose a token in the text, and this shows what made the memory say it: how often it followed, on which layer, and where that stands.</p>}
+      {!about && (
+        <p class="hint">
+          Choose a token in the text, and this shows what made the memory say it: how often it followed, on which layer, and where
+          that stands.
+        </p>
+      )}
       {about && (
         <>
           <p class="said">
@@ -42,7 +47,9 @@ function Reasons({ chosen }: { chosen: number }) {
   return (
     <div class={explanation.waiting.value ? "waiting" : ""}>
       <h3>Candidates</h3>
-      {!candidates.some(({ token }) => token === chosen) && <p class="hint">The token itself is no longer among the likeliest.</p>}
+      {!candidates.some(({ token }) => token === chosen) && (
+        <p class="hint">The token itself is no longer among the likeliest.</p>
+      )}
       <ul class="candidates" aria-label="Candidates">
         {candidates.map((each) => (
           <Choice key={each.token} candidate={each} shown={each === shown} />
