@@ -139,6 +139,10 @@ impl Store {
         if let Engine::Sparse(memory) = &mut self.view.memory {
             return Ok(memory.digest()?);
         }
+        self.digest_of_contents()
+    }
+
+    pub(crate) fn digest_of_contents(&self) -> Result<Digest, Error> {
         let mut contents = Vec::new();
         for document in self.view.ledger.documents()? {
             let Some(place) = document.place.filter(|place| place.live) else { continue };

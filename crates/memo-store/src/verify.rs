@@ -66,22 +66,36 @@ impl Store {
                 Err(error) => damage.push(error.to_string()),
             }
         }
-        let mut anew = if let Some(path) = self.pieces(&self.view.model)? {
-            let memory = moves::read(&path);
-            // The memory stays mapped.
-            std::fs::remove_file(&path).map_err(io(&path))?;
-            memory?
-        } else {
-            let mut memory = Engine::new(&self.view.model)?;
-            moves::write_live(&self.view.ledger, &mut memory, &self.watch)?;
-            memory
-        };
+        let mut anew = self.anew()?;
         let digest = self.digest()?;
         if !same(&mut self.view.memory, &mut anew)? {
             damage
                 .push("the memory differs from its documents; `memo rebuild` makes it anew".into());
         }
         Ok(Verified { documents, versions, digest, damage })
+    }
+
+    /// The digest of a memory that memorizes all live documents anew, and never saw another.
+    pub fn digest_anew(&self) -> Result<Digest, Error> {
+        match self.anew()? {
+            Engine::Sparse(mut memory) => Ok(memory.digest()?),
+            // What a dense memory is a function of is what its digest is taken of.
+            Engine::Dense(_) => self.digest_of_contents(),
+        }
+    }
+
+    /// A memory of all live documents.
+    fn anew(&self) -> Result<Engine, Error> {
+        if let Some(path) = self.pieces(&self.view.model)? {
+            let memory = moves::read(&path);
+            // The memory stays mapped.
+            std::fs::remove_file(&path).map_err(io(&path))?;
+            memory
+        } else {
+            let mut memory = Engine::new(&self.view.model)?;
+            moves::write_live(&self.view.ledger, &mut memory, &self.watch)?;
+            Ok(memory)
+        }
     }
 }
 
