@@ -7,6 +7,7 @@ mod model;
 mod output;
 mod pages;
 mod progress;
+mod serve;
 
 use args::{Args, Command};
 use clap::Parser;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         Command::Model(command) => model::run(command, &progress, args.json),
         Command::Demo(options) => demo::run(options, &progress),
         Command::Lab(command) => lab::run(command, &progress),
+        Command::Serve(options) => serve::run(options, &progress, args.json),
         Command::Pages(options) => pages::write(options),
     };
     progress.end();

@@ -7,6 +7,7 @@ use crate::files;
 use crate::model::{Model, Sizes};
 use crate::moves::{self, Known, Moves};
 use crate::store::Store;
+use crate::view::View;
 use memo::sparse::{Memory, Settings, Size};
 use std::path::{Path, PathBuf};
 
@@ -16,25 +17,25 @@ pub(crate) const PIECE: usize = 512 << 20;
 impl Store {
     /// Brings the memory up to the ledger's last transaction.
     pub(crate) fn catch_up(&mut self) -> Result<(), Error> {
-        if self.applied == 0 {
-            let pieces = self.pieces(&self.model);
+        if self.view.applied == 0 {
+            let pieces = self.pieces(&self.view.model);
             // Where there is no room for a checkpoint there may be enough memory.
             if let Ok(Some(made)) =
                 pieces.and_then(|path| path.map(|p| self.in_place(&p)).transpose())
             {
-                (self.memory, self.applied) = made;
+                (self.view.memory, self.view.applied) = made;
                 return Ok(());
             }
         }
-        let Store { ledger, model, memory, applied, watch, .. } = self;
+        let Store { view: View { ledger, model, memory, applied, .. }, watch, .. } = self;
         self.pending = moves::replay(ledger, model, memory, applied, watch)?;
         Ok(())
     }
 
     /// A checkpoint of all live documents, beside its place, if that is better made piece by piece.
     pub(crate) fn pieces(&self, model: &Model) -> Result<Option<PathBuf>, Error> {
-        let (known, last) = (Known::new(), self.ledger.last()?);
-        let live = Moves::all_live(&self.ledger, &[], &known)?;
+        let (known, last) = (Known::new(), self.view.ledger.last()?);
+        let live = Moves::all_live(&self.view.ledger, &[], &known)?;
         let Some(settings) = model.sparse().filter(|settings| self.is_large(settings, &live))
         else {
             return Ok(None);
@@ -45,7 +46,7 @@ impl Store {
 
     /// Puts a checkpoint of the ledger's last transaction in its place, and gives its memory.
     pub(crate) fn in_place(&self, beside: &Path) -> Result<(Engine, u64), Error> {
-        let last = self.ledger.last()?;
+        let last = self.view.ledger.last()?;
         let path = self.directory.join(checkpoint::name(last));
         files::rename(beside, &path)?;
         checkpoint::keep_only(&self.directory, &path)?;
@@ -62,7 +63,7 @@ impl Store {
 
     /// Makes the memory again from the ledger, with other sizes if they are given.
     pub fn rebuild(&mut self, size: Option<Size>) -> Result<(), Error> {
-        let mut model = self.model.clone();
+        let mut model = self.view.model.clone();
         if let Some(size) = size {
             let settings = model.need_sparse("another size")?;
             model.memory = Sizes::Sparse(resized(settings, size)?);
@@ -71,25 +72,25 @@ impl Store {
         if let Some(path) = self.pieces(&model)? {
             let made = self.in_place(&path)?;
             model.write(&self.directory)?;
-            (self.memory, self.applied) = made;
-            (self.model, self.pending) = (model, 0);
+            (self.view.memory, self.view.applied) = made;
+            (self.view.model, self.pending) = (model, 0);
             return Ok(());
         }
         let mut memory = Engine::new(&model)?;
-        moves::write_live(&self.ledger, &mut memory, &self.watch)?;
-        let last = self.ledger.last()?;
+        moves::write_live(&self.view.ledger, &mut memory, &self.watch)?;
+        let last = self.view.ledger.last()?;
         let before = (
-            std::mem::replace(&mut self.memory, memory),
-            std::mem::replace(&mut self.applied, last),
+            std::mem::replace(&mut self.view.memory, memory),
+            std::mem::replace(&mut self.view.applied, last),
         );
         // A kill between the two leaves a checkpoint that does not fit; opening then begins from nothing, and is right.
-        let done = self
-            .checkpoint()
-            .and_then(|()| if model == self.model { Ok(()) } else { model.write(&self.directory) });
+        let done = self.checkpoint().and_then(|()| {
+            if model == self.view.model { Ok(()) } else { model.write(&self.directory) }
+        });
         if done.is_ok() {
-            self.model = model;
+            self.view.model = model;
         } else {
-            (self.memory, self.applied) = before;
+            (self.view.memory, self.view.applied) = before;
         }
         done
     }

@@ -15,18 +15,23 @@ impl Store {
         self.whole()?;
         self.copy_to_new(to, CopyKind::Backup, |store, directory| {
             let ledger = directory.join("ledger.redb");
-            store.ledger.copy_to(&ledger, &HashSet::new(), |_| (), |_| ())?;
-            if let Engine::Sparse(memory) = &mut store.memory {
-                checkpoint::write(directory, memory, store.applied, &store.watch)?;
+            store.view.ledger.copy_to(&ledger, &HashSet::new(), |_| (), |_| ())?;
+            if let Engine::Sparse(memory) = &mut store.view.memory {
+                checkpoint::write(directory, memory, store.view.applied, &store.watch)?;
             }
-            store.model.write(directory)
+            store.view.model.write(directory)
         })
     }
 
     /// Notes that a copy is made, before it is: a receipt that names one too many is the safe error.
     pub(crate) fn note_copy(&self, to: &Path, kind: CopyKind) -> Result<(), Error> {
         let path = std::path::absolute(to).map_err(io(to))?.display().to_string();
-        self.ledger.add_copy(&Copy { kind, path, time: files::now(), transaction: self.applied })
+        self.view.ledger.add_copy(&Copy {
+            kind,
+            path,
+            time: files::now(),
+            transaction: self.view.applied,
+        })
     }
 
     /// Makes a directory with the tokenizer and whatever `fill` adds, whole or not at all.
@@ -50,7 +55,7 @@ impl Store {
         std::fs::create_dir_all(&beside).map_err(io(&beside))?;
         let make = || {
             private(&beside)?;
-            if let Some(json) = self.tokenizer.to_json()? {
+            if let Some(json) = self.view.tokenizer.to_json()? {
                 files::write_bytes(&beside.join("tokenizer.json"), json.as_bytes())?;
             }
             Ok(())

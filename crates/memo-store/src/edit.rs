@@ -41,27 +41,27 @@ impl Store {
         }
         let candidates = match document {
             Some(id) => vec![self.document(id)?],
-            None => self.ledger.documents()?,
+            None => self.view.ledger.documents()?,
         };
-        let transaction = self.ledger.last()? + 1;
+        let transaction = self.view.ledger.last()? + 1;
         let mut changes = Vec::new();
         for mut document in candidates {
             let Some(version) = current(&document).filter(|v| !is_edit(v)) else { continue };
             let Some(place) = document.place else { continue };
-            let content = self.ledger.content(document.number, version)?;
+            let content = self.view.ledger.content(document.number, version)?;
             if self.occurrences(&content, old).is_empty() {
                 continue;
             }
             let mut parts = Vec::new();
             for part in &content.parts {
-                let before = self.tokenizer.decode(part);
+                let before = self.view.tokenizer.decode(part);
                 let after = replaced(&before, old.as_bytes(), new.as_bytes());
                 // Encoding again what did not change might change it.
                 parts.push(if after == before { part.clone() } else { self.encode(&after)? });
             }
             parts.retain(|part| !part.is_empty());
             let content = Content { parts, role: Role::Text };
-            let digest = self.ledger.digest(&content);
+            let digest = self.view.ledger.digest(&content);
             add_version(&mut document, &content, digest, transaction);
             document.place = document.place.map(|new| Place { live: place.live, ..new });
             changes.push(Change { document, before: Some(place), content: Some(content) });
@@ -80,10 +80,10 @@ impl Store {
         target: &str,
         reason: Option<&str>,
     ) -> Result<Edited, Error> {
-        self.memory.need_sparse(WHAT)?;
-        let mut tokens = self.tokenizer.encode(prompt)?;
+        self.view.memory.need_sparse(WHAT)?;
+        let mut tokens = self.view.tokenizer.encode(prompt)?;
         let before = tokens.len();
-        tokens.extend(self.tokenizer.encode(target)?);
+        tokens.extend(self.view.tokenizer.encode(target)?);
         if before == 0 || tokens.len() == before {
             return Err(Error::Invalid("an edit needs a prompt and a target".to_owned()));
         }
@@ -98,9 +98,9 @@ impl Store {
         let mut needed = None;
         for weight in 1..=MOST {
             let content = edit(weight);
-            self.memory.write(&passages(&content, 1).collect::<Vec<_>>())?;
+            self.view.memory.write(&passages(&content, 1).collect::<Vec<_>>())?;
             let wins = self.wins(&tokens, before);
-            self.memory.write(&passages(&content, -1).collect::<Vec<_>>())?;
+            self.view.memory.write(&passages(&content, -1).collect::<Vec<_>>())?;
             if wins? {
                 needed = Some(weight);
                 break;
@@ -108,11 +108,11 @@ impl Store {
         }
         let weight = needed.ok_or(Error::EditFails(MOST))?;
         let content = edit(weight);
-        let digest = self.ledger.digest(&content);
-        let (number, transaction) = (self.ledger.next_number()?, self.ledger.last()? + 1);
+        let digest = self.view.ledger.digest(&content);
+        let (number, transaction) = (self.view.ledger.next_number()?, self.view.ledger.last()? + 1);
         let mut id = format!("edit-{transaction}");
         // A document of this name may have come from a user or from another model.
-        if self.ledger.document(&id)?.is_some() {
+        if self.view.ledger.document(&id)?.is_some() {
             id = self.free_id(&id, |_| Ok(false))?;
         }
         let (labels, versions) = (BTreeMap::new(), Vec::new());
@@ -127,7 +127,7 @@ impl Store {
     fn wins(&self, tokens: &[u32], first: usize) -> Result<bool, Error> {
         let mut scratch = Scratch::default();
         for p in first..tokens.len() {
-            if self.memory.best(&tokens[..p], &mut scratch)? != tokens[p] {
+            if self.view.memory.best(&tokens[..p], &mut scratch)? != tokens[p] {
                 return Ok(false);
             }
         }

@@ -54,6 +54,14 @@ impl Engine {
         }
     }
 
+    /// Another memory with the same contents, if they can be copied as they are.
+    pub(crate) fn copied(&self) -> Result<Option<Self>, Error> {
+        Ok(match self {
+            Engine::Sparse(memory) => memory.copied()?.map(|copy| Engine::Sparse(Box::new(copy))),
+            Engine::Dense(_) => None,
+        })
+    }
+
     /// Refuses tokens that the memory cannot hold.
     pub(crate) fn check(&self, tokens: &[u32]) -> Result<(), Error> {
         match self {

@@ -6,8 +6,9 @@
 use crate::error::Error;
 use crate::memorize::current;
 use crate::record::Role;
-use crate::store::Store;
+use crate::view::View;
 use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::sparse::Settings;
 
 /// Why a memory says what it says after a prompt.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,10 +64,32 @@ pub struct Origin {
     pub match_tokens: u64,
 }
 
+/// The text around a place, in reading order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// What stands before the matching part.
+    pub before: String,
+    /// What is also the end of the context.
+    pub matching: String,
+    /// The token.
+    pub token: String,
+    /// What follows it.
+    pub after: String,
+}
+
+/// The longest context that knew a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spoke {
+    /// The layer of its slot, from 1.
+    pub layer: u32,
+    /// Tokens of its block.
+    pub context_tokens: u32,
+}
+
 /// The most places that are named for one token.
 const SOURCES: usize = 5;
 
-impl Store {
+impl View {
     /// Explains the `count` most probable continuations of a prompt.
     pub fn explain(&self, prompt: &str, count: usize) -> Result<Explanation, Error> {
         self.whole()?;
@@ -77,14 +100,13 @@ impl Store {
         let top = distribution.top(count.max(1));
         let evidence = memory.evidence(&context)?;
         let settings = memory.settings();
-        let (slots, heads) = (&settings.slots, settings.heads);
         let mut candidates = Vec::new();
         for (token, probability) in top {
             let heard = evidence.iter().filter_map(|slot| {
                 let found = slot.successors.iter().find(|s| s.token == token)?;
-                let block = &slots[slot.slot];
+                let block = &settings.slots[slot.slot];
                 Some(Heard {
-                    layer: block.len.ilog(heads) + 1,
+                    layer: layer(settings, slot.slot),
                     head: block.skip / block.len,
                     context_tokens: block.len,
                     count: found.count,
@@ -102,6 +124,45 @@ impl Store {
         }
         let prediction = candidates.first().map_or_else(String::new, |c| c.text.clone());
         Ok(Explanation { prediction, candidates })
+    }
+
+    /// The longest context that knew a token, if any did.
+    pub fn spoke(&self, context: &[u32], token: u32) -> Result<Option<Spoke>, Error> {
+        let Some(memory) = self.memory.sparse() else { return Ok(None) };
+        let settings = memory.settings();
+        let knew = memory.evidence(context)?.into_iter().filter(|slot| {
+            settings.slots[slot.slot].newest() && slot.successors.iter().any(|s| s.token == token)
+        });
+        let spoke = knew.map(|slot| Spoke {
+            layer: layer(settings, slot.slot),
+            context_tokens: settings.slots[slot.slot].len,
+        });
+        Ok(spoke.max_by_key(|spoke| spoke.context_tokens))
+    }
+
+    /// The text around a place, with up to `around` tokens on either side of what matches.
+    pub fn passage(&self, origin: &Origin, around: usize) -> Result<Passage, Error> {
+        let document = self.document(&origin.document)?;
+        let version = document.versions.iter().find(|v| v.number == origin.version);
+        let version = version.ok_or_else(|| Error::NoDocument(origin.document.clone()))?;
+        let content = self.ledger.content(document.number, version)?;
+        let mut at = origin.offset as usize;
+        for part in &content.parts {
+            // The end of a part may be what follows.
+            if at <= part.len() {
+                let from = at.saturating_sub(origin.match_tokens as usize);
+                let next = (at + 1).min(part.len());
+                let text = |tokens: &[u32]| self.tokenizer.decode_lossy(tokens);
+                return Ok(Passage {
+                    before: text(&part[from.saturating_sub(around)..from]),
+                    matching: text(&part[from..at]),
+                    token: text(&part[at..next]),
+                    after: text(&part[next..part.len().min(next + around)]),
+                });
+            }
+            at -= part.len();
+        }
+        Err(Error::NotFound)
     }
 
     /// Where the longest end of a context is followed by a token, in live documents. The longest matches first.
@@ -146,4 +207,9 @@ impl Store {
         found.truncate(SOURCES);
         Ok(found)
     }
+}
+
+/// The layer of a slot, from 1.
+fn layer(settings: &Settings, slot: usize) -> u32 {
+    settings.slots[slot].len.ilog(settings.heads) + 1
 }

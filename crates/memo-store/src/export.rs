@@ -57,31 +57,31 @@ struct Tensor {
 impl Store {
     /// Writes the memory and, if `texts`, the live documents into a directory where nothing is yet.
     pub fn export(&mut self, to: &Path, texts: bool) -> Result<(), Error> {
-        self.memory.need_sparse(WHAT)?;
+        self.view.memory.need_sparse(WHAT)?;
         let digest = self.digest()?.to_string();
         let mut documents = Vec::new();
-        for document in self.ledger.documents()? {
+        for document in self.view.ledger.documents()? {
             let Some(version) =
                 current(&document).filter(|_| texts && document.place.is_some_and(|p| p.live))
             else {
                 continue;
             };
-            let Content { parts, role } = self.ledger.content(document.number, version)?;
+            let Content { parts, role } = self.view.ledger.content(document.number, version)?;
             let (id, labels) = (document.id, document.labels);
             documents.push(ExportedDocument { id, labels, role, parts });
         }
         let exported = Exported {
             format: FORMAT,
-            model: self.model.clone(),
-            tokenizer: self.tokenizer.to_json()?,
+            model: self.view.model.clone(),
+            tokenizer: self.view.tokenizer.to_json()?,
             digest,
-            transaction: self.applied,
+            transaction: self.view.applied,
             documents: texts.then_some(documents),
         };
         let json = serde_json::to_vec(&exported).map_err(|e| Error::Invalid(e.to_string()))?;
         self.copy_to_new(to, CopyKind::Exported, |store, directory| {
             let path = directory.join(MEMORY);
-            let tensors = tensors(store.memory.need_sparse(WHAT)?);
+            let tensors = tensors(store.view.memory.need_sparse(WHAT)?);
             let views = tensors.iter().map(|t| {
                 let view = TensorView::new(t.dtype, t.shape.clone(), &t.bytes);
                 view.map(|view| (t.name.clone(), view)).map_err(|e| Error::Invalid(e.to_string()))

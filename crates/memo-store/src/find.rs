@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::ledger::Content;
 use crate::memorize::current;
 use crate::record::{Document, Version};
-use crate::store::Store;
+use crate::view::View;
 use memchr::memmem;
 
 /// A place where a document contains a text.
@@ -20,7 +20,7 @@ pub struct Found {
     pub offsets: Vec<u64>,
 }
 
-impl Store {
+impl View {
     /// The documents whose current version contains a text.
     pub fn find(&self, text: &str) -> Result<Vec<Found>, Error> {
         if text.is_empty() {

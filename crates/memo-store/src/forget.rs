@@ -106,7 +106,7 @@ impl Store {
         if found.is_empty() {
             return Err(Error::NotFound);
         }
-        let transaction = self.ledger.last()? + 1;
+        let transaction = self.view.ledger.last()? + 1;
         let mut changes = Vec::new();
         for (document, versions) in &found {
             let mut document = document.clone();
@@ -114,12 +114,13 @@ impl Store {
             let affected = current(&document).filter(|v| versions.contains(&v.number)).cloned();
             let mut content = None;
             if let (Some(version), Some(place)) = (affected, before) {
-                let rest = self.without(&self.ledger.content(document.number, &version)?, text)?;
+                let rest =
+                    self.without(&self.view.ledger.content(document.number, &version)?, text)?;
                 // What is left of an edit is no edit.
                 if rest.parts.is_empty() || is_edit(&version) {
                     document.place = None;
                 } else {
-                    let digest = self.ledger.digest(&rest);
+                    let digest = self.view.ledger.digest(&rest);
                     add_version(&mut document, &rest, digest, transaction);
                     document.place = document.place.map(|new| Place { live: place.live, ..new });
                     content = Some(rest);
@@ -134,7 +135,7 @@ impl Store {
     fn without(&self, content: &Content, text: &str) -> Result<Content, Error> {
         let mut parts = Vec::new();
         for part in &content.parts {
-            let bytes = self.tokenizer.decode(part);
+            let bytes = self.view.tokenizer.decode(part);
             let pieces = cut(&bytes, text.as_bytes());
             if pieces.len() == 1 && pieces[0].len() == bytes.len() {
                 parts.push(part.clone());
@@ -175,7 +176,7 @@ impl Store {
         let documents: Vec<String> = changes.iter().map(|c| c.document.id.clone()).collect();
         let tokens = changes.iter().map(left).sum();
         // From now on nothing may bring them back, even if scrubbing is interrupted.
-        let id = self.applied + 1;
+        let id = self.view.applied + 1;
         for document in changes.iter_mut().map(|change| &mut change.document) {
             for version in &mut document.versions {
                 if scrub.contains(&(document.number, version.number)) {
@@ -193,7 +194,7 @@ impl Store {
         let subtracting = start.elapsed();
         self.finish_forgets()?;
         let scrubbing = start.elapsed().saturating_sub(subtracting);
-        let mut copies = self.ledger.copies()?;
+        let mut copies = self.view.ledger.copies()?;
         copies.retain(|copy| copy.transaction >= first);
         Ok(Receipt {
             transaction: transaction.id,
@@ -210,7 +211,7 @@ impl Store {
 
     /// Does what is left to do of forgets that were begun: checkpoint, then scrub.
     pub(crate) fn finish_forgets(&mut self) -> Result<(), Error> {
-        if !self.ledger.forgetting()? {
+        if !self.view.ledger.forgetting()? {
             return Ok(());
         }
         let open: Vec<Transaction> =
@@ -223,7 +224,7 @@ impl Store {
         let texts: Vec<String> = open.iter().flat_map(|t| t.scrub_texts.clone()).collect();
         let gone = |words: &str| texts.iter().any(|text| words.contains(text.as_str()));
         let path = files::unfinished(&self.directory.join("ledger.redb"));
-        self.ledger.copy_to(
+        self.view.ledger.copy_to(
             &path,
             &scrub,
             |transaction| {
@@ -246,17 +247,17 @@ impl Store {
                 document.labels.retain(|key, value| !gone(key) && !gone(value));
             },
         )?;
-        self.ledger.replace_by(&path)
+        self.view.ledger.replace_by(&path)
     }
 
     /// Live documents that have a passage in common with versions that are to go.
     fn sharing(&self, going: &[(Document, Vec<u32>)]) -> Result<Vec<String>, Error> {
-        let bytes = self.tokenizer.name() == "bytes";
+        let bytes = self.view.tokenizer.name() == "bytes";
         let passage = if bytes { PASSAGE_OF_BYTES } else { PASSAGE };
         let mut passages: HashSet<Vec<u32>> = HashSet::new();
         for (document, versions) in going {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
-                let content = self.ledger.content(document.number, version)?;
+                let content = self.view.ledger.content(document.number, version)?;
                 for part in &content.parts {
                     passages.extend(part.windows(passage).map(<[u32]>::to_vec));
                 }
@@ -264,13 +265,13 @@ impl Store {
         }
         let goes: HashSet<u64> = going.iter().map(|(document, _)| document.number).collect();
         let mut shared = Vec::new();
-        for other in self.ledger.documents()? {
+        for other in self.view.ledger.documents()? {
             let live = other.place.is_some_and(|place| place.live);
             if !live || goes.contains(&other.number) {
                 continue;
             }
             let Some(version) = current(&other) else { continue };
-            let content = self.ledger.content(other.number, version)?;
+            let content = self.view.ledger.content(other.number, version)?;
             let mut windows = content.parts.iter().flat_map(|part| part.windows(passage));
             if windows.any(|window| passages.contains(window)) {
                 shared.push(other.id);

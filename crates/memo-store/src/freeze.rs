@@ -41,15 +41,15 @@ impl Store {
         if !BITS.contains(&bits) {
             return Err(Error::Invalid(format!("{bits} bits a cell: choose 8, 2 or 1")));
         }
-        self.memory.need_sparse(WHAT)?;
-        let mut model = self.model.clone();
+        self.view.memory.need_sparse(WHAT)?;
+        let mut model = self.view.model.clone();
         model.frozen = Some(bits);
         let positions = self.positions_to_try()?;
-        let transaction = self.applied;
+        let transaction = self.view.applied;
         let mut path = None;
         self.copy_to_new(to, CopyKind::Frozen, |store, directory| {
             let watch = store.watch.clone();
-            let memory = store.memory.need_sparse(WHAT)?;
+            let memory = store.view.memory.need_sparse(WHAT)?;
             path = Some(checkpoint::write_as(directory, memory, transaction, Some(bits), &watch)?);
             model.write(directory)
         })?;
@@ -60,7 +60,7 @@ impl Store {
             bits,
             bytes: std::fs::metadata(&path).map_err(io(&path))?.len(),
             positions: positions.len(),
-            recall_before: recall(self.memory.need_sparse(WHAT)?, &positions)?,
+            recall_before: recall(self.view.memory.need_sparse(WHAT)?, &positions)?,
             recall_after: recall(&frozen, &positions)?,
         })
     }
@@ -68,11 +68,11 @@ impl Store {
     /// Random positions of live documents: what comes before, and the token there.
     fn positions_to_try(&self) -> Result<Vec<(Vec<u32>, u32)>, Error> {
         let mut parts = Vec::new();
-        for document in self.ledger.documents()? {
+        for document in self.view.ledger.documents()? {
             if let Some(version) =
                 current(&document).filter(|v| !is_edit(v) && document.place.is_some_and(|p| p.live))
             {
-                parts.extend(self.ledger.content(document.number, version)?.parts);
+                parts.extend(self.view.ledger.content(document.number, version)?.parts);
             }
         }
         parts.retain(|part| part.len() > 1);

@@ -33,6 +33,8 @@ pub(crate) struct Ledger {
 enum Base {
     Writing(Database),
     Reading(ReadOnlyDatabase),
+    /// As it was at one time, whatever is written since.
+    Pinned(Box<ReadTransaction>),
     /// For a moment, while the file is replaced.
     Closed,
 }
@@ -133,6 +135,15 @@ impl Ledger {
         Ok(ledger)
     }
 
+    /// The ledger as it is now, to be read while it changes.
+    pub(crate) fn pinned(&self) -> Result<Self, Error> {
+        let Base::Writing(database) = &self.database else {
+            return Err(self.damaged(Damage::Database));
+        };
+        let now = guarded(&self.path, || database.begin_read().map_err(failed(&self.path)))?;
+        Ok(Ledger { path: self.path.clone(), database: Base::Pinned(Box::new(now)), key: self.key })
+    }
+
     /// Reads from one state of the database.
     fn reading<T>(
         &self,
@@ -142,6 +153,7 @@ impl Ledger {
             let transaction = match &self.database {
                 Base::Writing(database) => database.begin_read(),
                 Base::Reading(database) => database.begin_read(),
+                Base::Pinned(transaction) => return read(transaction),
                 Base::Closed => return Err(self.damaged(Damage::Database)),
             };
             read(&transaction.map_err(failed(&self.path))?)

@@ -48,16 +48,18 @@ mod packed;
 mod reader;
 mod record;
 mod rollback;
+mod stats;
 mod store;
 mod transact;
 mod verify;
+mod view;
 mod watch;
 
 pub use self::damage::Damage;
 pub use self::edit::Edited;
 pub use self::engine::Engine;
 pub use self::error::Error;
-pub use self::explain::{Candidate, Explanation, Heard, Origin};
+pub use self::explain::{Candidate, Explanation, Heard, Origin, Passage, Spoke};
 pub use self::files::utc;
 pub use self::find::Found;
 pub use self::forget::Receipt;
@@ -69,6 +71,8 @@ pub use self::reader::Reader;
 pub use self::record::{
     Copy, CopyKind, Document, Forgotten, Kind, Op, Place, Role, Transaction, Version,
 };
+pub use self::stats::{Fill, Overfull, Stats, fitting};
 pub use self::store::Store;
 pub use self::verify::Verified;
+pub use self::view::View;
 pub use self::watch::Step;

@@ -70,7 +70,7 @@ impl Store {
         let mut contents = Vec::new();
         for NewDocument { id, labels, text, tokens } in documents {
             let tokens = match text {
-                Some(text) => self.tokenizer.encode(&text)?,
+                Some(text) => self.view.tokenizer.encode(&text)?,
                 None => tokens,
             };
             contents.push((id, labels, Content::text(tokens)));
@@ -98,15 +98,15 @@ impl Store {
         contents: Vec<(Option<String>, BTreeMap<String, String>, Content)>,
     ) -> Result<Memorized, Error> {
         for part in contents.iter().flat_map(|(_, _, content)| &content.parts) {
-            self.memory.check(part)?;
+            self.view.memory.check(part)?;
         }
         let mut result = Memorized::default();
-        let mut next = self.ledger.next_number()?;
+        let mut next = self.view.ledger.next_number()?;
         let mut changes: Vec<Change> = Vec::new();
         let mut seen: HashMap<String, String> = HashMap::new();
-        let transaction = self.ledger.last()? + 1;
+        let transaction = self.view.ledger.last()? + 1;
         for (given, labels, content) in contents {
-            let digest = self.ledger.digest(&content);
+            let digest = self.view.ledger.digest(&content);
             let id = given.unwrap_or_else(|| format!("doc-{}", &digest[..16]));
             check_id(&id)?;
             if let Some(before) = seen.insert(id.clone(), digest.clone()) {
@@ -116,7 +116,7 @@ impl Store {
                 let why = "was given twice with different contents".to_owned();
                 return Err(Error::State { id, why });
             }
-            let known = self.ledger.document(&id)?;
+            let known = self.view.ledger.document(&id)?;
             let current = known.as_ref().and_then(current);
             let live = known.as_ref().and_then(|d| d.place).is_some_and(|place| place.live);
             if live && current.is_some_and(|version| version.digest == digest) {

@@ -45,9 +45,9 @@ impl Store {
         conflict: Conflict,
         reason: Option<&str>,
     ) -> Result<Merged, Error> {
-        let same_tokens = self.model.tokenizer == other.model.tokenizer
-            && self.tokenizer.to_json()? == other.tokenizer.to_json()?;
-        if self.model.memory != other.model.memory || !same_tokens {
+        let same_tokens = self.view.model.tokenizer == other.model.tokenizer
+            && self.view.tokenizer.to_json()? == other.tokenizer.to_json()?;
+        if self.view.model.memory != other.model.memory || !same_tokens {
             return Err(Error::Merge(
                 "the models have different sizes, seeds or tokenizers; `memo rebuild` can change sizes"
                     .to_owned(),
@@ -55,8 +55,8 @@ impl Store {
         }
         let mut merged = Merged::default();
         let mut changes: Vec<Change> = Vec::new();
-        let mut next = self.ledger.next_number()?;
-        let transaction = self.ledger.last()? + 1;
+        let mut next = self.view.ledger.next_number()?;
+        let transaction = self.view.ledger.last()? + 1;
         for theirs in other.ledger.documents()? {
             let Some(version) = current(&theirs).filter(|_| theirs.place.is_some_and(|p| p.live))
             else {
@@ -64,9 +64,9 @@ impl Store {
             };
             let content = other.ledger.content(theirs.number, version)?;
             // Each model has its own secret: contents are compared under ours.
-            let digest = self.ledger.digest(&content);
+            let digest = self.view.ledger.digest(&content);
             let mut id = theirs.id.clone();
-            let mut ours = self.ledger.document(&id)?;
+            let mut ours = self.view.ledger.document(&id)?;
             let known = ours.as_ref().filter(|d| d.place.is_some());
             if let Some(known) = known.and_then(current) {
                 if known.digest == digest {
@@ -118,7 +118,7 @@ impl Store {
     ) -> Result<String, Error> {
         for n in 2u64.. {
             let candidate = format!("{id}~{n}");
-            if self.ledger.document(&candidate)?.is_none() && !taken(&candidate)? {
+            if self.view.ledger.document(&candidate)?.is_none() && !taken(&candidate)? {
                 return Ok(candidate);
             }
         }

@@ -22,6 +22,19 @@ pub struct Document {
     pub place: Option<Place>,
 }
 
+impl Document {
+    /// In a word: `live`, `retired`, `forgotten`, or `rolled back`.
+    pub fn state(&self) -> &'static str {
+        let forgotten = self.versions.iter().all(|version| version.forgotten.is_some());
+        match self.place {
+            Some(place) if place.live => "live",
+            Some(_) => "retired",
+            None if forgotten => "forgotten",
+            None => "rolled back",
+        }
+    }
+}
+
 /// Where a document is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {

@@ -9,7 +9,7 @@ use crate::transact::Change;
 impl Store {
     /// Undoes a transaction, if no later one depends on it.
     pub fn rollback(&mut self, id: u64, reason: Option<&str>) -> Result<Transaction, Error> {
-        let mut undone = self.ledger.transaction(id)?;
+        let mut undone = self.view.ledger.transaction(id)?;
         let refuse = |why: String| Err(Error::Rollback { transaction: id, why });
         if undone.kind == Kind::Forget {
             let why = "what was forgotten is gone; an inverse would have been the text itself";
@@ -23,7 +23,7 @@ impl Store {
             let mut document = self.document(&op.document)?;
             if document.place != op.before {
                 let touches = |t: &Transaction| t.ops.iter().any(|o| o.number == op.number);
-                let later = self.ledger.transactions(id)?.into_iter();
+                let later = self.view.ledger.transactions(id)?.into_iter();
                 let later: Vec<Transaction> =
                     later.filter(|t| t.undone_by.is_none() && touches(t)).collect();
                 if let Some(forget) = later.iter().find(|t| t.kind == Kind::Forget) {
@@ -49,7 +49,7 @@ impl Store {
             changes.push(Change { document, before: op.before, content: None });
         }
         // Undoing a rollback brings back what it undid.
-        let mut again = undone.undoes.map(|id| self.ledger.transaction(id)).transpose()?;
+        let mut again = undone.undoes.map(|id| self.view.ledger.transaction(id)).transpose()?;
         self.transact(Kind::Rollback, reason, changes, |transaction, recorded| {
             transaction.undoes = Some(id);
             undone.undone_by = Some(transaction.id);

@@ -2,33 +2,26 @@
 
 use crate::build::{PIECE, latest};
 use crate::checkpoint;
-use crate::damage::Damage;
 use crate::engine::Engine;
 use crate::error::{Error, io};
 use crate::files;
 use crate::ledger::Ledger;
 use crate::lock::Lock;
 use crate::model::{Model, NewModel};
-use crate::record::{Document, Transaction};
+use crate::view::View;
 use crate::watch::{Step, Watch};
 use memo::readout::Scratch;
 use memo::sparse::Digest;
 use memo_text::Tokenizer;
-use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::ops::{ControlFlow, Deref};
+use std::path::Path;
 
 /// Tokens that opening may have to write again before it is felt. With more, closing and opening write a checkpoint.
 const FELT: u64 = 500_000;
 
 /// A model open for writing. There is one of these at a time.
 pub struct Store {
-    pub(crate) directory: PathBuf,
-    pub(crate) model: Model,
-    pub(crate) tokenizer: Tokenizer,
-    pub(crate) ledger: Ledger,
-    pub(crate) memory: Engine,
-    /// The last transaction that the memory contains.
-    pub(crate) applied: u64,
+    pub(crate) view: View,
     /// Positions written since the last checkpoint.
     pub(crate) pending: u64,
     /// Bytes of a memory that are made at once, if there are many more.
@@ -110,12 +103,7 @@ impl Store {
         let (memory, applied) = memory(&model)?;
         let directory = directory.to_owned();
         let mut store = Store {
-            directory,
-            model,
-            tokenizer,
-            ledger,
-            memory,
-            applied,
+            view: View { directory, model, tokenizer, ledger, memory, applied },
             pending: 0,
             piece: PIECE,
             watch: Watch::default(),
@@ -139,119 +127,45 @@ impl Store {
         self.watch = Watch::new(watcher);
     }
 
-    /// What the model is.
-    pub fn model(&self) -> &Model {
-        &self.model
-    }
-
     /// Its directory.
     pub fn directory(&self) -> &Path {
-        &self.directory
-    }
-
-    /// Its tokenizer.
-    pub fn tokenizer(&self) -> &Tokenizer {
-        &self.tokenizer
-    }
-
-    /// Its memory.
-    pub fn memory(&self) -> &Engine {
-        &self.memory
+        &self.view.directory
     }
 
     /// The digest of the memory. That of a dense one, whose floats depend on the order of sums, is taken of what it is
     /// a function of: its configuration and the contents of its live documents, in any order.
     pub fn digest(&mut self) -> Result<Digest, Error> {
         self.whole()?;
-        if let Engine::Sparse(memory) = &mut self.memory {
+        if let Engine::Sparse(memory) = &mut self.view.memory {
             return Ok(memory.digest()?);
         }
+        self.digest_of_contents()
+    }
+
+    pub(crate) fn digest_of_contents(&self) -> Result<Digest, Error> {
         let mut contents = Vec::new();
-        for document in self.ledger.documents()? {
+        for document in self.view.ledger.documents()? {
             let Some(place) = document.place.filter(|place| place.live) else { continue };
             let version = document.versions.iter().find(|v| v.number == place.version);
             if let Some(version) = version {
-                contents.push(self.ledger.content(document.number, version)?.hash());
+                contents.push(self.view.ledger.content(document.number, version)?.hash());
             }
         }
         contents.sort_unstable();
-        let sizes = serde_json::to_vec(&self.model.memory);
+        let sizes = serde_json::to_vec(&self.view.model.memory);
         let sizes = sizes.map_err(|e| Error::Invalid(e.to_string()))?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"memo dense 1").update(&sizes).update(contents.as_flattened());
         Ok(Digest(*hasher.finalize().as_bytes()))
     }
 
-    /// All documents that were ever here, by id.
-    pub fn documents(&self) -> Result<Vec<Document>, Error> {
-        self.ledger.documents()
-    }
-
-    /// One document.
-    pub fn document(&self, id: &str) -> Result<Document, Error> {
-        self.ledger.document(id)?.ok_or_else(|| Error::NoDocument(id.to_owned()))
-    }
-
-    /// The text of a document as it is now, or of one of its versions. Where text was cut out, parts are on lines of
-    /// their own.
-    pub fn text(&self, id: &str, version: Option<u32>) -> Result<String, Error> {
-        let document = self.document(id)?;
-        let state = |why: &str| Error::State { id: id.to_owned(), why: why.to_owned() };
-        let number = version
-            .or(document.place.map(|place| place.version))
-            .ok_or_else(|| state("has no version now"))?;
-        let version = document
-            .versions
-            .iter()
-            .find(|version| version.number == number)
-            .ok_or_else(|| state(&format!("has no version {number}")))?;
-        if let Some(transaction) = version.forgotten {
-            return Err(state(&format!("was forgotten in transaction {transaction}")));
-        }
-        let content = self.ledger.content(document.number, version)?;
-        let parts: Vec<String> =
-            content.parts.iter().map(|part| self.tokenizer.decode_lossy(part)).collect();
-        Ok(parts.join("\n"))
-    }
-
-    /// All transactions, in order.
-    pub fn log(&self) -> Result<Vec<Transaction>, Error> {
-        self.ledger.transactions(0)
-    }
-
-    /// The transactions that changed a document, in order.
-    pub fn trace(&self, id: &str) -> Result<Vec<Transaction>, Error> {
-        let document = self.document(id)?;
-        let touched = |t: &Transaction| t.ops.iter().any(|op| op.number == document.number);
-        Ok(self.log()?.into_iter().filter(touched).collect())
-    }
-
-    /// Continues a prompt by the most probable tokens, up to the end of a document.
-    pub fn complete(&self, prompt: &str, tokens: usize) -> Result<String, Error> {
-        self.whole()?;
-        complete(&self.memory, &self.tokenizer, prompt, tokens)
-    }
-
-    /// Refuses if the memory lacks a transaction that was recorded: cells that it touches turned out to be damaged.
-    pub(crate) fn whole(&self) -> Result<(), Error> {
-        if self.ledger.last()? == self.applied {
-            return Ok(());
-        }
-        Err(self.lacking("its checkpoint is damaged"))
-    }
-
-    pub(crate) fn lacking(&self, why: impl std::fmt::Display) -> Error {
-        let what = Damage::Behind(why.to_string());
-        Error::Damaged { path: self.directory.clone(), what, help: checkpoint::HELP }
-    }
-
     /// Writes a checkpoint, and removes older ones.
     pub fn checkpoint(&mut self) -> Result<(), Error> {
         self.whole()?;
         // A dense memory has none: building it is how it is opened.
-        let Engine::Sparse(memory) = &mut self.memory else { return Ok(()) };
-        let kept = checkpoint::write(&self.directory, memory, self.applied, &self.watch)?;
-        checkpoint::keep_only(&self.directory, &kept)?;
+        let Engine::Sparse(memory) = &mut self.view.memory else { return Ok(()) };
+        let kept = checkpoint::write(&self.view.directory, memory, self.view.applied, &self.watch)?;
+        checkpoint::keep_only(&self.view.directory, &kept)?;
         self.pending = 0;
         Ok(())
     }
@@ -264,6 +178,14 @@ impl Store {
 
     pub(crate) fn checkpoint_if(&mut self, tokens: u64) -> Result<(), Error> {
         if self.pending > tokens { self.checkpoint() } else { Ok(()) }
+    }
+}
+
+impl Deref for Store {
+    type Target = View;
+
+    fn deref(&self) -> &View {
+        &self.view
     }
 }
 

@@ -7,6 +7,7 @@ use crate::ledger::{Changes, Content};
 use crate::moves::{self, Failed, Known, Moves};
 use crate::record::{Document, Kind, Op, Place, Transaction};
 use crate::store::Store;
+use crate::view::View;
 use crate::watch::Watch;
 use std::path::PathBuf;
 
@@ -30,7 +31,7 @@ impl Store {
         complete: impl FnOnce(&mut Transaction, &mut Changes) -> Result<(), Error>,
     ) -> Result<Transaction, Error> {
         self.whole()?;
-        let id = self.applied + 1;
+        let id = self.view.applied + 1;
         let mut recorded = Changes::default();
         let mut ops = Vec::new();
         for Change { document, before, content } in changes {
@@ -57,37 +58,37 @@ impl Store {
         let contents = recorded.contents.iter();
         let known: Known<'_> =
             contents.map(|(number, version, content)| ((*number, *version), content)).collect();
-        if kind == Kind::Forget || !self.memory.exact() {
+        if kind == Kind::Forget || !self.view.memory.exact() {
             // A forget that was begun is finished whatever happens, and a memory of floats can only be made anew.
-            self.ledger.commit(&transaction, &recorded)?;
-            let Store { ledger, model, memory, watch, .. } = self;
+            self.view.ledger.commit(&transaction, &recorded)?;
+            let Store { view: View { ledger, model, memory, .. }, watch, .. } = self;
             let watch = if kind == Kind::Forget { &Watch::default() } else { &*watch };
             let written = moves::apply(ledger, model, memory, &transaction.ops, &known, watch)
                 .map_err(|failed| self.lacking(failed.error))?;
             self.pending += written;
-            self.applied = id;
+            self.view.applied = id;
             return Ok(transaction);
         }
         if let Some(beside) = self.record_large(&transaction, &recorded, &known)? {
             drop(recorded);
             // It is recorded: if what follows fails, opening the model does it again.
             let made = self.in_place(&beside);
-            (self.memory, self.applied) = made.map_err(|error| self.lacking(error))?;
+            (self.view.memory, self.view.applied) = made.map_err(|error| self.lacking(error))?;
             self.pending = 0;
             return Ok(transaction);
         }
         // First the memory, which takes long; then the ledger, in an instant. Until then nothing has happened.
-        let Store { ledger, model, memory, watch, .. } = self;
+        let Store { view: View { ledger, model, memory, .. }, watch, .. } = self;
         let written = moves::apply(ledger, model, memory, &transaction.ops, &known, watch)
             .map_err(|failed| self.failed(failed))?;
-        if let Err(error) = self.ledger.commit(&transaction, &recorded) {
+        if let Err(error) = self.view.ledger.commit(&transaction, &recorded) {
             let inverse: Vec<Op> = transaction.ops.iter().map(Op::inverse).collect();
-            let Store { ledger, model, memory, .. } = self;
+            let View { ledger, model, memory, .. } = &mut self.view;
             let undone = moves::apply(ledger, model, memory, &inverse, &known, &Watch::default());
             return Err(self.failed(Failed { error, undone: undone.is_ok() }));
         }
         self.pending += written;
-        self.applied = id;
+        self.view.applied = id;
         // The transaction is done, whether there is room for a checkpoint or not.
         let _ = self.checkpoint_if(PATIENCE);
         Ok(transaction)
@@ -101,12 +102,12 @@ impl Store {
         recorded: &Changes,
         known: &Known<'_>,
     ) -> Result<Option<PathBuf>, Error> {
-        let Some(settings) = self.model.sparse() else { return Ok(None) };
-        let coming = Moves::new(&self.ledger, &transaction.ops[..], known)?;
+        let Some(settings) = self.view.model.sparse() else { return Ok(None) };
+        let coming = Moves::new(&self.view.ledger, &transaction.ops[..], known)?;
         if !self.is_large(settings, &coming) {
             return Ok(None);
         }
-        let all = Moves::all_live(&self.ledger, &transaction.ops, known)?;
+        let all = Moves::all_live(&self.view.ledger, &transaction.ops, known)?;
         // What is there already is made again too.
         if coming.positions() < all.positions() / 8 {
             return Ok(None);
@@ -114,7 +115,7 @@ impl Store {
         let path = self.directory.join(checkpoint::name(transaction.id));
         let (piece, watch) = (self.piece, &self.watch);
         let beside = all.write_pieces(&path, settings, transaction.id, piece, watch)?;
-        if let Err(error) = self.ledger.commit(transaction, recorded) {
+        if let Err(error) = self.view.ledger.commit(transaction, recorded) {
             let _ = std::fs::remove_file(&beside);
             return Err(error);
         }
@@ -126,7 +127,7 @@ impl Store {
         if undone {
             return error;
         }
-        self.applied = u64::MAX;
+        self.view.applied = u64::MAX;
         self.lacking(error)
     }
 }

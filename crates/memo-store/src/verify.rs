@@ -27,25 +27,25 @@ impl Store {
     /// that memorizes all live documents anew.
     pub fn verify(&mut self) -> Result<Verified, Error> {
         let mut damage = Vec::new();
-        if !self.ledger.check()? {
+        if !self.view.ledger.check()? {
             damage.push("ledger.redb: its database had to be repaired".to_owned());
         }
         let (mut documents, mut versions) = (0, 0);
         let mut known = HashSet::new();
-        for document in self.ledger.documents()? {
+        for document in self.view.ledger.documents()? {
             documents += 1;
             for version in document.versions.iter().filter(|v| v.forgotten.is_none()) {
                 versions += 1;
                 known.insert((document.number, version.number));
                 let name = format!("document {:?}, version {}", document.id, version.number);
-                match self.ledger.content(document.number, version) {
-                    Ok(content) if self.ledger.digest(&content) == version.digest => {}
+                match self.view.ledger.content(document.number, version) {
+                    Ok(content) if self.view.ledger.digest(&content) == version.digest => {}
                     Ok(_) => damage.push(format!("{name}: its tokens do not match its digest")),
                     Err(error) => damage.push(format!("{name}: {error}")),
                 }
             }
         }
-        for (number, version) in self.ledger.versions_with_tokens()? {
+        for (number, version) in self.view.ledger.versions_with_tokens()? {
             if !known.contains(&(number, version)) {
                 damage.push(format!(
                     "ledger.redb: it has tokens of document number {number}, version {version}, which was forgotten or \
@@ -66,22 +66,36 @@ impl Store {
                 Err(error) => damage.push(error.to_string()),
             }
         }
-        let mut anew = if let Some(path) = self.pieces(&self.model)? {
-            let memory = moves::read(&path);
-            // The memory stays mapped.
-            std::fs::remove_file(&path).map_err(io(&path))?;
-            memory?
-        } else {
-            let mut memory = Engine::new(&self.model)?;
-            moves::write_live(&self.ledger, &mut memory, &self.watch)?;
-            memory
-        };
+        let mut anew = self.anew()?;
         let digest = self.digest()?;
-        if !same(&mut self.memory, &mut anew)? {
+        if !same(&mut self.view.memory, &mut anew)? {
             damage
                 .push("the memory differs from its documents; `memo rebuild` makes it anew".into());
         }
         Ok(Verified { documents, versions, digest, damage })
+    }
+
+    /// The digest of a memory that memorizes all live documents anew, and never saw another.
+    pub fn digest_anew(&self) -> Result<Digest, Error> {
+        match self.anew()? {
+            Engine::Sparse(mut memory) => Ok(memory.digest()?),
+            // What a dense memory is a function of is what its digest is taken of.
+            Engine::Dense(_) => self.digest_of_contents(),
+        }
+    }
+
+    /// A memory of all live documents.
+    fn anew(&self) -> Result<Engine, Error> {
+        if let Some(path) = self.pieces(&self.view.model)? {
+            let memory = moves::read(&path);
+            // The memory stays mapped.
+            std::fs::remove_file(&path).map_err(io(&path))?;
+            memory
+        } else {
+            let mut memory = Engine::new(&self.view.model)?;
+            moves::write_live(&self.view.ledger, &mut memory, &self.watch)?;
+            Ok(memory)
+        }
     }
 }
 

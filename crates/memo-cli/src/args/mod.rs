@@ -2,10 +2,12 @@
 
 pub(crate) mod lab;
 pub(crate) mod model;
+mod serve;
 mod values;
 
 use self::lab::LabCommand;
 use self::model::ModelCommand;
+pub(crate) use self::serve::ServeOptions;
 use self::values::between;
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
@@ -36,6 +38,12 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     #[command(flatten)]
     Model(ModelCommand),
+
+    /// Serve a model to OpenAI's clients, evaluation harnesses, and people with a browser.
+    #[command(
+        after_help = "Examples:\n  memo serve                                   # a model of your own, made if there is none\n  memo serve notes.memo --addr 127.0.0.1:8000\n  memo serve notes.memo --addr 0.0.0.0:7700 --api-key-file keys.txt"
+    )]
+    Serve(ServeOptions),
 
     /// Take a tour of what a memory can do, and see the paper's worked examples.
     #[command(

@@ -1,7 +1,7 @@
 //! `memo init` and `memo memorize`.
 
 use super::paths::{Names, expand};
-use super::size::{Fill, LEAST, asked, fitting};
+use super::size::asked;
 use super::{close, open};
 use crate::args::Engine;
 use crate::args::model::{InitOptions, MemorizeOptions, ShapeOptions};
@@ -11,7 +11,7 @@ use anyhow::{Context, bail};
 use memo::codes::CodeKind;
 use memo::dense::DenseConfig;
 use memo::sparse::{Shape, Size};
-use memo_store::{NewDocument, NewModel, Store};
+use memo_store::{Fill, NewDocument, NewModel, Store, fitting};
 use memo_text::{Encoding, Format, Item, ReadOptions, Reader, Tokenizer, TokenizerSpec};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
@@ -205,21 +205,12 @@ fn put(
     tokens: u64,
     options: &MemorizeOptions,
 ) -> anyhow::Result<(memo_store::Memorized, f64, Option<f64>)> {
-    if let Some(memory) = store.memory().sparse() {
-        let fill = Fill::of(memory, tokens);
-        let parameters = memory.settings().parameters();
-        let whole = memory.positions().max(0) as u64 + tokens;
-        if parameters / whole.max(1) < LEAST && !options.force {
-            bail!(
-                "{} would be {:.0} % full and recall about {:.1} % of its tokens; make it larger with \
-                 `memo rebuild {} --memory {}MiB`, or use --force",
-                options.model.display(),
-                100.0 * fill.load,
-                100.0 * fill.recall,
-                options.model.display(),
-                fitting(whole).parameters() >> 20
-            );
-        }
+    if let Some(over) = store.overfull(tokens).filter(|_| !options.force) {
+        let model = options.model.display();
+        bail!(
+            "{model} {over}; make it larger with `memo rebuild {model} --memory {}MiB`, or use --force",
+            over.needed >> 20
+        );
     }
     let start = Instant::now();
     let done = store.memorize(documents, options.reason.reason.as_deref())?;

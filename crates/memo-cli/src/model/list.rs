@@ -1,23 +1,12 @@
 //! `memo docs`, `show`, `log`, `trace`, `stats` and `digest`: what a model holds.
 
 use super::open;
-use super::size::{Fill, fitting};
 use crate::args::model::{ModelOptions, ShowOptions, TraceOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled, thousands};
 use crate::progress::Progress;
-use memo_store::{Document, Sizes, Store, Transaction};
+use memo_store::{Document, Transaction, fitting};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
-
-fn state(document: &Document) -> &'static str {
-    let forgotten = document.versions.iter().all(|version| version.forgotten.is_some());
-    match document.place {
-        Some(place) if place.live => "live",
-        Some(_) => "retired",
-        None if forgotten => "forgotten",
-        None => "rolled back",
-    }
-}
 
 #[derive(Serialize)]
 struct Docs {
@@ -64,7 +53,7 @@ pub(crate) fn docs(options: &ModelOptions, progress: &Progress) -> anyhow::Resul
         let current = document.place.map(|place| place.version);
         let version = document.versions.iter().find(|v| Some(v.number) == current);
         Row {
-            state: state(&document),
+            state: document.state(),
             version: current,
             tokens: version.map_or(0, |version| version.tokens),
             time: version.map_or_else(String::new, |version| memo_store::utc(version.time)),
@@ -115,7 +104,7 @@ pub(crate) fn show(options: &ShowOptions, progress: &Progress) -> anyhow::Result
     } else {
         None
     };
-    Ok(Box::new(Shown { state: state(&document), document, text }))
+    Ok(Box::new(Shown { state: document.state(), document, text }))
 }
 
 #[derive(Serialize)]
@@ -164,48 +153,40 @@ pub(crate) fn trace(
 #[derive(Serialize)]
 struct Stats {
     model: String,
-    engine: String,
-    tokenizer: String,
-    heads: usize,
-    layers: usize,
-    parameters: u64,
-    bytes: u64,
-    cell_bytes: u64,
-    table_bytes: u64,
-    documents: usize,
-    tokens: u64,
-    parameters_per_token: Option<f64>,
-    bytes_per_token: Option<f64>,
-    load: Option<f64>,
-    noise: Option<f64>,
-    predicted_recall: Option<f64>,
+    #[serde(flatten)]
+    stats: memo_store::Stats,
 }
 
 impl Display for Stats {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / 1_048_576.0);
         writeln!(f, "{}", styled(TITLE, &self.model))?;
-        let Stats { engine, tokenizer, heads, layers, .. } = self;
+        let memo_store::Stats { engine, tokenizer, heads, layers, .. } = &self.stats;
         writeln!(f, "  engine      {engine}, {heads} heads, {layers} layers, {tokenizer}")?;
         writeln!(
             f,
             "  documents   {}  {}",
-            thousands(self.documents as u64),
-            styled(FAINT, format!("{} tokens", thousands(self.tokens)))
+            thousands(self.stats.documents as u64),
+            styled(FAINT, format!("{} tokens", thousands(self.stats.tokens)))
         )?;
         let each = self
+            .stats
             .bytes_per_token
             .map_or_else(String::new, |b| format!(", {} bytes a token", thousands(b as u64)));
         writeln!(
             f,
             "  memory      {}  {}",
-            mib(self.bytes),
+            mib(self.stats.bytes),
             styled(
                 FAINT,
-                format!("cells {}, tables {}{each}", mib(self.cell_bytes), mib(self.table_bytes))
+                format!(
+                    "cells {}, tables {}{each}",
+                    mib(self.stats.cell_bytes),
+                    mib(self.stats.table_bytes)
+                )
             )
         )?;
-        if let (Some(load), Some(recall)) = (self.load, self.predicted_recall) {
+        if let (Some(load), Some(recall)) = (self.stats.load, self.stats.predicted_recall) {
             let full = ((load * 20.0).round() as usize).min(20);
             let style = if load <= 1.0 { GOOD } else { anstyle::AnsiColor::Red.on_default() };
             writeln!(
@@ -217,7 +198,7 @@ impl Display for Stats {
             )?;
             writeln!(f, "  recall      about {:.2} % expected", 100.0 * recall)?;
             if load > 1.0 {
-                let needed = fitting(self.tokens).parameters() >> 20;
+                let needed = fitting(self.stats.tokens).parameters() >> 20;
                 writeln!(
                     f,
                     "  too full: `memo rebuild {} --memory {needed}MiB` makes room",
@@ -233,55 +214,8 @@ pub(crate) fn stats(
     options: &ModelOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
-    let store = open(&options.model, progress)?;
-    let live = store.documents()?.into_iter().filter(|d| d.place.is_some_and(|p| p.live));
-    let tokens_of = |d: &Document| {
-        let place = d.place.map(|place| place.version);
-        d.versions.iter().find(|v| Some(v.number) == place).map_or(0, |v| v.tokens)
-    };
-    let (documents, tokens) =
-        live.fold((0, 0), |(count, tokens), d| (count + 1, tokens + tokens_of(&d)));
-    let (heads, layers, parameters, cells, tables) = sizes(&store);
-    let fill = store.memory().sparse().map(|memory| Fill::of(memory, 0));
-    let each = |whole: u64| (tokens > 0).then(|| whole as f64 / tokens as f64);
-    Ok(Box::new(Stats {
-        model: options.model.display().to_string(),
-        engine: store.model().engine.clone(),
-        tokenizer: store.model().tokenizer.clone(),
-        heads,
-        layers,
-        parameters,
-        bytes: cells + tables,
-        cell_bytes: cells,
-        table_bytes: tables,
-        documents,
-        tokens,
-        parameters_per_token: each(parameters),
-        bytes_per_token: each(cells + tables),
-        load: fill.map(|fill| fill.load),
-        noise: fill.map(|fill| fill.noise),
-        predicted_recall: fill.map(|fill| fill.recall),
-    }))
-}
-
-/// Heads, layers, cells, and bytes of cells and of all else.
-fn sizes(store: &Store) -> (usize, usize, u64, u64, u64) {
-    match (&store.model().memory, store.memory().sparse(), store.memory().dense()) {
-        (Sizes::Sparse(settings), Some(memory), _) => {
-            let held = memory.held();
-            let longest = settings.slots.iter().map(|slot| slot.len).max().unwrap_or(1);
-            let layers = longest.ilog(settings.heads) as usize + 1;
-            let cells = (held.cells + held.wide) as u64;
-            let heads = settings.heads as usize;
-            (heads, layers, settings.parameters(), cells, held.tables as u64)
-        }
-        (Sizes::Dense(config), _, Some(memory)) => {
-            let parameters = memory.parameters() as u64;
-            let codes = (memory.bytes() as u64).saturating_sub(parameters * 4);
-            (config.heads, config.layers, parameters, parameters * 4, codes)
-        }
-        _ => (0, 0, 0, 0, 0),
-    }
+    let stats = open(&options.model, progress)?.stats()?;
+    Ok(Box::new(Stats { model: options.model.display().to_string(), stats }))
 }
 
 #[derive(Serialize)]

@@ -69,7 +69,7 @@ fn reader(path: &Path, progress: &Progress) -> anyhow::Result<Reader> {
 }
 
 /// A text in place of a model is an easy slip, and the system's own words for it are no help.
-fn refuse_file(path: &Path) -> anyhow::Result<()> {
+pub(crate) fn refuse_file(path: &Path) -> anyhow::Result<()> {
     if path.is_file() {
         bail!("{} is a file; a model is a directory, which `memo init` makes", path.display());
     }

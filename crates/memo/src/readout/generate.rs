@@ -25,6 +25,66 @@ impl Default for Choice {
     }
 }
 
+/// Where a generation is: what was said so far, and how to go on. It holds no memory, so the memory may change between
+/// two steps; [`Generator`] is the same over one memory.
+#[derive(Clone, Debug)]
+pub struct Generation {
+    context: Vec<u32>,
+    choice: Choice,
+    draws: Reader,
+    scratch: Scratch,
+}
+
+impl Generation {
+    /// What follows `prompt`, which is all of the prompt or at least the read-out's window.
+    pub fn new(prompt: &[u32], choice: Choice) -> Self {
+        let draws = Stream::new(choice.seed, Purpose::Sampling, 0).reader();
+        Generation { context: prompt.to_vec(), choice, draws, scratch: Scratch::default() }
+    }
+
+    /// Whether a token ends the text.
+    pub fn ends(&self, memory: &Memory, token: u32) -> bool {
+        token == memory.settings().end || self.choice.stop.contains(&token)
+    }
+
+    /// The next token, which may be one that ends the text; then there is no use in going on.
+    pub fn step(&mut self, memory: &Memory, readout: &dyn ReadOut) -> Result<u32, Error> {
+        if self.choice.temperature > 0.0 {
+            return Ok(self.step_seen(memory, readout, |_, _| ())?.0);
+        }
+        let token = readout.best(memory, &self.context, &mut self.scratch)?;
+        self.push(memory, readout, token);
+        Ok(token)
+    }
+
+    /// The same, with whatever `look` sees in the distribution that the token was chosen from. That costs a little more:
+    /// what a long context settles can be chosen, but not weighed, without reading the others.
+    pub fn step_seen<T>(
+        &mut self,
+        memory: &Memory,
+        readout: &dyn ReadOut,
+        look: impl FnOnce(&Distribution<'_>, u32) -> T,
+    ) -> Result<(u32, T), Error> {
+        let distribution = readout.distribution(memory, &self.context, &mut self.scratch)?;
+        let token = if self.choice.temperature > 0.0 {
+            draw(&distribution, &self.choice, &mut self.draws)
+        } else {
+            distribution.best()
+        };
+        let seen = look(&distribution, token);
+        self.push(memory, readout, token);
+        Ok((token, seen))
+    }
+
+    fn push(&mut self, memory: &Memory, readout: &dyn ReadOut, token: u32) {
+        let window = readout.window(memory);
+        if self.context.len() >= 2 * window.max(32) {
+            self.context.drain(..self.context.len() - window);
+        }
+        self.context.push(token);
+    }
+}
+
 /// Continues a prompt, token by token, until a stop token.
 ///
 /// ```
@@ -41,10 +101,7 @@ impl Default for Choice {
 pub struct Generator<'a> {
     memory: &'a Memory,
     readout: &'a dyn ReadOut,
-    context: Vec<u32>,
-    choice: Choice,
-    draws: Reader,
-    scratch: Scratch,
+    generation: Generation,
     done: bool,
 }
 
@@ -57,10 +114,8 @@ impl<'a> Generator<'a> {
         choice: Choice,
     ) -> Self {
         let window = readout.window(memory);
-        let context = prompt[prompt.len().saturating_sub(window)..].to_vec();
-        let draws = Stream::new(choice.seed, Purpose::Sampling, 0).reader();
-        let scratch = Scratch::default();
-        Generator { memory, readout, context, choice, draws, scratch, done: false }
+        let generation = Generation::new(&prompt[prompt.len().saturating_sub(window)..], choice);
+        Generator { memory, readout, generation, done: false }
     }
 
     /// The same tokens, each with the probability that the memory gave it. They cost a little more: what a long context
@@ -79,55 +134,27 @@ impl<'a> Generator<'a> {
     /// # Ok::<(), memo::sparse::Error>(())
     /// ```
     pub fn weighed(mut self) -> impl Iterator<Item = Result<(u32, f64), Error>> + 'a {
-        std::iter::from_fn(move || self.advance(Self::weigh, |&(token, _)| token))
-    }
-
-    fn choose(&mut self) -> Result<u32, Error> {
-        if self.choice.temperature > 0.0 {
-            return Ok(self.weigh()?.0);
-        }
-        let Generator { memory, readout, context, scratch, .. } = self;
-        readout.best(memory, context, scratch)
-    }
-
-    fn weigh(&mut self) -> Result<(u32, f64), Error> {
-        let Generator { memory, readout, context, scratch, .. } = self;
-        let distribution = readout.distribution(memory, context, scratch)?;
-        let token = if self.choice.temperature > 0.0 {
-            draw(&distribution, &self.choice, &mut self.draws)
-        } else {
-            distribution.best()
-        };
-        Ok((token, distribution.probability(token)))
+        std::iter::from_fn(move || {
+            let step = |generation: &mut Generation, memory: &Memory, readout: &dyn ReadOut| {
+                generation.step_seen(memory, readout, |seen, token| seen.probability(token))
+            };
+            self.advance(step, |&(token, _)| token)
+        })
     }
 
     /// One token further, however it is found; `None` at the end.
     fn advance<T>(
         &mut self,
-        step: impl FnOnce(&mut Self) -> Result<T, Error>,
+        step: impl FnOnce(&mut Generation, &Memory, &dyn ReadOut) -> Result<T, Error>,
         token: impl FnOnce(&T) -> u32,
     ) -> Option<Result<T, Error>> {
         if self.done {
             return None;
         }
-        let made = match step(self) {
-            Ok(made) => made,
-            Err(error) => {
-                self.done = true;
-                return Some(Err(error));
-            }
-        };
-        let token = token(&made);
-        if token == self.memory.settings().end || self.choice.stop.contains(&token) {
-            self.done = true;
-            return None;
-        }
-        let window = self.readout.window(self.memory);
-        if self.context.len() >= 2 * window.max(32) {
-            self.context.drain(..self.context.len() - window);
-        }
-        self.context.push(token);
-        Some(Ok(made))
+        let made = step(&mut self.generation, self.memory, self.readout);
+        let ends = |made: &T| self.generation.ends(self.memory, token(made));
+        self.done = made.as_ref().map_or(true, ends);
+        if self.done && made.is_ok() { None } else { Some(made) }
     }
 }
 
@@ -174,6 +201,6 @@ impl Iterator for Generator<'_> {
     type Item = Result<u32, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.advance(Self::choose, |&token| token)
+        self.advance(Generation::step, |&token| token)
     }
 }

@@ -1,6 +1,6 @@
 //! Scoring: how probable a memory finds a text.
 
-use super::{ReadOut, Scratch};
+use super::{Distribution, ReadOut, Scratch};
 use crate::sparse::{Error, Memory};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -19,9 +19,21 @@ pub fn score_at(
     positions: Range<usize>,
 ) -> Result<Vec<f64>, Error> {
     let end = memory.settings().end;
+    look_at(memory, readout, text, positions, |p, distribution| {
+        libm::log(distribution.probability(text.get(p).copied().unwrap_or(end)))
+    })
+}
+
+/// Whatever `look` sees in the distribution at each of some positions of a text, within `0..text.len() + 1`.
+pub fn look_at<T: Send>(
+    memory: &Memory,
+    readout: &dyn ReadOut,
+    text: &[u32],
+    positions: Range<usize>,
+    look: impl Fn(usize, &Distribution<'_>) -> T + Sync,
+) -> Result<Vec<T>, Error> {
     each(memory, readout, text, positions, |context, p, scratch| {
-        let token = text.get(p).copied().unwrap_or(end);
-        Ok(libm::log(readout.distribution(memory, context, scratch)?.probability(token)))
+        Ok(look(p, &readout.distribution(memory, context, scratch)?))
     })
 }
 

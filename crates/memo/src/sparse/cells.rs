@@ -9,7 +9,7 @@
 //! each beginning at a new run; *shares*, at most 32 a slot, are what one thread owns while it writes.
 
 use super::share::Share;
-use super::storage::Storage;
+use super::storage::{Ram, Storage};
 use super::wide::{Wide, fits, row_values};
 use super::{Error, LINE, RUN, Settings};
 use crate::kernels::integer::{WIDE, as_cells, as_cells_mut, bit, unbind};
@@ -96,6 +96,21 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
+    /// Other cells with the same values, if they are in RAM.
+    pub(crate) fn copied(&self) -> Result<Option<Self>, Error> {
+        if self.guarded {
+            return Ok(None);
+        }
+        let Cells { storage, guarded, regions, wide, changed } = self;
+        Ok(Some(Cells {
+            storage: Box::new(Ram::copy(storage.bytes())?),
+            guarded: *guarded,
+            regions: regions.clone(),
+            wide: wide.clone(),
+            changed: changed.clone(),
+        }))
+    }
+
     /// Cells that settings ask for, in bytes of storage.
     pub(crate) fn len(settings: &Settings) -> usize {
         settings.slots.iter().map(super::Slot::stride).sum()

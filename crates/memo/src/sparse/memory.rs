@@ -199,13 +199,25 @@ impl Memory {
             return Ok(());
         }
         self.verify_cells()?;
-        let mut own = Ram::new(self.cells.bytes().len())?;
-        let runs = own.bytes_mut().par_chunks_mut(super::RUN);
-        runs.zip(self.cells.bytes().par_chunks(super::RUN)).for_each(|(to, from)| {
-            to.copy_from_slice(from);
-        });
+        let own = Ram::copy(self.cells.bytes())?;
         self.cells.replace_storage(Box::new(own));
         Ok(())
+    }
+
+    /// Another memory with the same contents, if the cells are in RAM. Mapped ones are not copied: what they are mapped
+    /// from can be mapped again.
+    pub fn copied(&self) -> Result<Option<Self>, Error> {
+        let Some(cells) = self.cells.copied()? else { return Ok(None) };
+        let Memory { settings, keys, codes, tables, digests, prior, .. } = self;
+        Ok(Some(Memory {
+            settings: settings.clone(),
+            keys: keys.clone(),
+            codes: codes.clone(),
+            cells,
+            tables: tables.clone(),
+            digests: digests.clone(),
+            prior: prior.clone(),
+        }))
     }
 
     /// Rows that do not fit in bytes, in order: slot, row, values.

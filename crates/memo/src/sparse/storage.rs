@@ -1,6 +1,7 @@
 //! Where cells are kept: in this process's memory, in a mapped file, or wherever else bytes can be had.
 
-use super::Error;
+use super::{Error, RUN};
+use rayon::prelude::*;
 
 /// Where the bytes of the cells are.
 pub trait Storage: Send + Sync {
@@ -43,6 +44,17 @@ impl Ram {
             let _ = map.advise(memmap2::Advice::HugePage);
         }
         Ok(Ram(map))
+    }
+
+    /// A copy of cells. Where they are all zero no memory is taken.
+    pub(crate) fn copy(cells: &[u8]) -> Result<Self, Error> {
+        let mut own = Self::new(cells.len())?;
+        own.bytes_mut().par_chunks_mut(RUN).zip(cells.par_chunks(RUN)).for_each(|(to, from)| {
+            if from.iter().any(|&cell| cell != 0) {
+                to.copy_from_slice(from);
+            }
+        });
+        Ok(own)
     }
 }
 

@@ -1,0 +1,49 @@
+//! What can be typed about serving.
+
+use super::values::between;
+use memo_server::Key;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeOptions {
+    /// The model; made if there is none. Without a name it is one in your data folder.
+    pub(crate) model: Option<PathBuf>,
+
+    /// Where to listen. Another address than this machine's own needs a key.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7700")]
+    pub(crate) addr: SocketAddr,
+
+    /// A key that clients must send, of 16 characters or more; `read:KEY` may not change the model. Can be repeated. Others
+    /// can see it in the list of processes: a file or MEMO_API_KEY is better.
+    #[arg(long, value_name = "KEY", value_parser = Key::parse)]
+    pub(crate) api_key: Vec<Key>,
+
+    /// A file with a key on each line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) api_key_file: Option<PathBuf>,
+
+    /// Another name by which this machine may be called. Can be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Vec<String>,
+
+    /// A page from elsewhere that may use the server, as https://example.org. Can be repeated.
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) allow_origin: Vec<String>,
+
+    /// Requests a second that each key may make; without it, any number.
+    #[arg(long, value_name = "N", value_parser = between(1..=1_000_000u32))]
+    pub(crate) rate: Option<u32>,
+
+    /// The largest request, in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = between(1..=4096usize))]
+    pub(crate) max_body: usize,
+
+    /// The most tokens of a prompt.
+    #[arg(long, value_name = "N", default_value_t = 65_536, value_parser = between(1..=10_000_000usize))]
+    pub(crate) max_prompt: usize,
+
+    /// The most tokens of a completion.
+    #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = between(1..=10_000_000usize))]
+    pub(crate) max_tokens: usize,
+}

@@ -1,0 +1,156 @@
+//! `memo serve`: a model as a service.
+
+use crate::args::ServeOptions;
+use crate::output::{FAINT, GOOD, Report, styled, thousands};
+use crate::progress::Progress;
+use anyhow::{Context, bail};
+use memo::sparse::Size;
+use memo_server::{Config, Key, Limits};
+use memo_store::{NewModel, Store};
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// Cells of a model that is made because there was none: room for two million tokens or so. Memory that nothing is
+/// written to is not taken.
+const SIZE: Size = Size::Memory(256 << 20);
+
+#[derive(Serialize)]
+struct Serving {
+    address: String,
+    model: String,
+    documents: usize,
+    tokens: u64,
+    made: bool,
+    keys: usize,
+}
+
+impl Display for Serving {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "listening on {}", styled(GOOD, &self.address))?;
+        let model = &self.model;
+        let what = if self.made {
+            format!("{model}, new and empty")
+        } else {
+            let (documents, tokens) = (thousands(self.documents as u64), thousands(self.tokens));
+            format!("{model}: {documents} documents, {tokens} tokens")
+        };
+        writeln!(f, "  model   {what}")?;
+        writeln!(f, "  page    {}/", self.address)?;
+        writeln!(f, "  OpenAI  {}/v1", self.address)?;
+        writeln!(f, "  API     {}/docs", self.address)?;
+        writeln!(f, "{}", styled(FAINT, "Ctrl-C stops it."))
+    }
+}
+
+#[derive(Serialize)]
+struct Stopped {
+    stopped: bool,
+}
+
+impl Display for Stopped {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "stopped; everything is saved")
+    }
+}
+
+pub(crate) fn run(
+    options: &ServeOptions,
+    progress: &Progress,
+    json: bool,
+) -> anyhow::Result<Box<dyn Report>> {
+    let keys = keys(options)?;
+    let here = options.addr.ip().is_loopback();
+    if keys.is_empty() && !here {
+        bail!(
+            "--addr {}: others can reach that address, so it needs a key; make one and give it with --api-key-file FILE, \
+             --api-key KEY or MEMO_API_KEY",
+            options.addr
+        );
+    }
+    let path = options.model.clone().map_or_else(own_model, Ok)?;
+    progress.step("opening");
+    let made = !path.exists();
+    let store = open(&path)?;
+    let stats = store.stats()?;
+    let config = config(options, keys, &path);
+    let keys = config.keys.len();
+    progress.end();
+    let ready = |address: SocketAddr| {
+        let serving = Serving {
+            address: format!("http://{address}"),
+            model: path.display().to_string(),
+            documents: stats.documents,
+            tokens: stats.tokens,
+            made,
+            keys,
+        };
+        crate::output::print(&serving, json)
+    };
+    memo_server::run(store, config, options.addr, ready)?;
+    Ok(Box::new(Stopped { stopped: true }))
+}
+
+fn open(path: &Path) -> anyhow::Result<Store> {
+    if path.exists() {
+        crate::model::refuse_file(path)?;
+        return Ok(Store::open(path)?);
+    }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        std::fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
+    }
+    Ok(Store::create(path, &NewModel { size: SIZE, ..NewModel::default() })?)
+}
+
+/// The model in the user's data folder.
+fn own_model() -> anyhow::Result<PathBuf> {
+    let data = dirs::data_dir()
+        .context("there is no data folder; give a model, as in `memo serve notes.memo`")?;
+    Ok(data.join("memo").join("default.memo"))
+}
+
+fn config(options: &ServeOptions, keys: Vec<Key>, path: &Path) -> Config {
+    let name =
+        path.file_stem().map_or_else(|| "memo".into(), |name| name.to_string_lossy().into_owned());
+    let mut hosts = Config::default().hosts;
+    if options.addr.ip().is_loopback() || !options.host.is_empty() {
+        hosts.extend(options.host.iter().cloned());
+    } else {
+        // Who has a key may call us as they like.
+        hosts.clear();
+    }
+    let limits = Limits {
+        body: options.max_body << 20,
+        prompt: options.max_prompt,
+        tokens: options.max_tokens,
+        rate: options.rate,
+        ..Limits::default()
+    };
+    Config { name, keys, hosts, origins: options.allow_origin.clone(), limits }
+}
+
+/// All keys: given, in a file, and in the environment.
+fn keys(options: &ServeOptions) -> anyhow::Result<Vec<Key>> {
+    let mut keys = options.api_key.clone();
+    let mut add = |text: &str, from: &str| -> anyhow::Result<()> {
+        for line in
+            text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+        {
+            keys.push(Key::parse(line).map_err(|why| anyhow::anyhow!("{from}: {why}"))?);
+        }
+        Ok(())
+    };
+    if let Some(path) = &options.api_key_file {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).with_context(|| name.clone())?;
+        if text.trim().is_empty() {
+            bail!("{name}: there is no key in it");
+        }
+        add(&text, &name)?;
+    }
+    if let Ok(text) = std::env::var("MEMO_API_KEY") {
+        add(&text, "MEMO_API_KEY")?;
+    }
+    Ok(keys)
+}

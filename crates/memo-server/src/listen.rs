@@ -1,0 +1,139 @@
+//! Connections: accepted up to a number, given up when they are slow, and finished when the server stops.
+
+use crate::app::Shared;
+use crate::config::Config;
+use crate::router::router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use memo_store::Store;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::net::TcpListener;
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Semaphore;
+
+/// For the head of a request to arrive.
+const HEAD: Duration = Duration::from_secs(15);
+
+/// For answers to end after the server was told to stop.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a server ended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// It could not listen.
+    #[error("cannot listen on {address}: {reason}; `--addr` takes another address")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why.
+        reason: std::io::Error,
+    },
+    /// The system refused something else.
+    #[error("the server cannot run: {0}")]
+    System(#[from] std::io::Error),
+    /// The model failed.
+    #[error(transparent)]
+    Store(#[from] memo_store::Error),
+}
+
+/// Serves a model until the process is told to stop, and says through `ready` where it listens.
+pub fn run<E: From<Error>>(
+    store: Store,
+    config: Config,
+    address: SocketAddr,
+    ready: impl FnOnce(SocketAddr) -> Result<(), E>,
+) -> Result<(), E> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(Error::System)?;
+    runtime.block_on(async {
+        let listen = |reason| Error::Listen { address, reason };
+        let listener = TcpListener::bind(address).await.map_err(listen)?;
+        let stop = stopped().map_err(Error::System)?;
+        ready(listener.local_addr().map_err(listen)?)?;
+        serve(store, config, listener, stop).await.map_err(|error| Error::Store(error).into())
+    })
+}
+
+/// Ends when the process is told to stop. Told again, it does so at once: nothing acknowledged is lost.
+fn stopped() -> std::io::Result<impl Future<Output = ()>> {
+    #[cfg(unix)]
+    let mut terminate = signal(SignalKind::terminate())?;
+    #[cfg(unix)]
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        #[cfg(not(unix))]
+        let _ = tokio::signal::ctrl_c().await;
+        tokio::spawn(async move {
+            #[cfg(unix)]
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            #[cfg(not(unix))]
+            let _ = tokio::signal::ctrl_c().await;
+            std::process::exit(130);
+        });
+    })
+}
+
+/// Serves a model until `stop` is ready; then finishes what was begun, and closes the model with its checkpoint.
+pub async fn serve(
+    store: Store,
+    config: Config,
+    listener: TcpListener,
+    stop: impl Future<Output = ()>,
+) -> Result<(), memo_store::Error> {
+    let connections = Arc::new(Semaphore::new(config.limits.connections));
+    let app = Shared::new(store, config);
+    let service = TowerToHyperService::new(router(&app));
+    let graceful = GracefulShutdown::new();
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        // When all places are taken, the next one waits in the system's own line.
+        let place = Arc::clone(&connections).acquire_owned();
+        let accepted = async { (place.await, listener.accept().await) };
+        let (place, stream) = tokio::select! {
+            () = &mut stop => break,
+            (place, accepted) = accepted => match accepted {
+                Ok((stream, _)) => (place, stream),
+                Err(error) => {
+                    // Too many open files, say: it passes.
+                    eprintln!("memo serve: {error}");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+        };
+        let _ = stream.set_nodelay(true);
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEAD)
+            .serve_connection(TokioIo::new(stream), service.clone());
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            // A client that went away is no news.
+            let _ = connection.await;
+            drop(place);
+        });
+    }
+    drop(listener);
+    app.stopping.store(true, Ordering::Release);
+    app.tasks.stop().await;
+    let _ = tokio::time::timeout(PATIENCE, graceful.shutdown()).await;
+    let model = Arc::clone(&app.model);
+    let closed = tokio::task::spawn_blocking(move || model.close()).await;
+    closed.unwrap_or(Ok(()))
+}

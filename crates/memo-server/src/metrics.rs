@@ -1,0 +1,117 @@
+//! Figures for Prometheus.
+
+use crate::error::Failure;
+use crate::model::Model;
+use axum::http::Method;
+use memo_store::Fill;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Request {
+    method: &'static str,
+    route: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Route {
+    route: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Change {
+    kind: &'static str,
+    outcome: &'static str,
+}
+
+/// What is counted.
+pub(crate) struct Metrics {
+    registry: Registry,
+    requests: Family<Request, Counter>,
+    latency: Family<Route, Histogram>,
+    changes: Family<Change, Histogram>,
+    pub(crate) memorized: Counter,
+    pub(crate) generated: Counter,
+    pub(crate) scored: Counter,
+    load: Gauge<f64, AtomicU64>,
+    noise: Gauge<f64, AtomicU64>,
+    transaction: Gauge,
+}
+
+/// From a tenth of a millisecond to a minute.
+fn times() -> Histogram {
+    Histogram::new([1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0])
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::with_prefix("memo");
+        let mut metrics = Metrics {
+            registry: Registry::default(),
+            requests: Family::default(),
+            latency: Family::new_with_constructor(times),
+            changes: Family::new_with_constructor(times),
+            memorized: Counter::default(),
+            generated: Counter::default(),
+            scored: Counter::default(),
+            load: Gauge::default(),
+            noise: Gauge::default(),
+            transaction: Gauge::default(),
+        };
+        registry.register("requests", "Requests answered", metrics.requests.clone());
+        let help = "Time until an answer begins";
+        registry.register_with_unit("request", help, Unit::Seconds, metrics.latency.clone());
+        let help = "Time that changes of the model took";
+        registry.register_with_unit("transaction", help, Unit::Seconds, metrics.changes.clone());
+        registry.register("tokens_memorized", "Tokens memorized", metrics.memorized.clone());
+        registry.register("tokens_generated", "Tokens generated", metrics.generated.clone());
+        registry.register("tokens_scored", "Tokens of prompts scored", metrics.scored.clone());
+        registry.register("load", "How full the memory is; 1 is full", metrics.load.clone());
+        let help = "Deviation of a count read from all long contexts together";
+        registry.register("noise", help, metrics.noise.clone());
+        let help = "Number of the last transaction";
+        registry.register("last_transaction", help, metrics.transaction.clone());
+        metrics.registry = registry;
+        metrics
+    }
+
+    pub(crate) fn answered(&self, method: &Method, route: String, status: u16, time: Duration) {
+        let method = match *method {
+            Method::GET => "GET",
+            Method::POST => "POST",
+            Method::DELETE => "DELETE",
+            _ => "other",
+        };
+        self.latency.get_or_create(&Route { route: route.clone() }).observe(time.as_secs_f64());
+        self.requests.get_or_create(&Request { method, route, status }).inc();
+    }
+
+    pub(crate) fn changed(&self, kind: &'static str, time: Duration, ok: bool) {
+        let outcome = if ok { "done" } else { "refused" };
+        self.changes.get_or_create(&Change { kind, outcome }).observe(time.as_secs_f64());
+    }
+
+    /// All of them, in Prometheus' text.
+    pub(crate) fn text(&self, model: &Model) -> Result<String, Failure> {
+        {
+            let view = model.read()?;
+            if let Some(memory) = view.memory().sparse() {
+                let fill = Fill::of(memory, 0);
+                self.load.set(fill.load);
+                self.noise.set(fill.noise);
+            }
+            self.transaction.set(view.transaction() as i64);
+        }
+        let mut text = String::new();
+        encode(&mut text, &self.registry).map_err(|error| Failure::bad(error.to_string()))?;
+        Ok(text)
+    }
+}

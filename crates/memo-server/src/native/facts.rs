@@ -1,0 +1,137 @@
+//! The model in figures, its digest, and whether it is well.
+
+use super::outcome;
+use crate::app::App;
+use crate::error::{ErrorBody, Failure};
+use crate::extract::Json;
+use crate::model::Cost;
+use crate::tasks::Task;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use memo::sparse::Size;
+use memo_store::Store;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::Ordering;
+use utoipa::ToSchema;
+
+/// The model in figures.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Stats {
+    /// Its name.
+    model: String,
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    stats: memo_store::Stats,
+    /// The number of the last transaction.
+    transaction: u64,
+    /// Its digest, if it has been taken since the last change.
+    digest: Option<String>,
+    /// Whether a long change is being made.
+    busy: bool,
+}
+
+/// The model in figures: sizes, documents, how full it is and how much it should recall.
+#[utoipa::path(get, path = "/api/stats", tag = "model", responses((status = 200, body = Stats)))]
+pub(crate) async fn stats(State(app): State<App>) -> Result<axum::Json<Stats>, Failure> {
+    let found = app.read(|app, view| {
+        let transaction = view.transaction();
+        let digest = app.digest.lock().clone().filter(|(of, _)| *of == transaction);
+        Ok(Stats {
+            model: app.config.name.clone(),
+            stats: view.stats()?,
+            transaction,
+            digest: digest.map(|(_, digest)| digest),
+            busy: app.model.changing(),
+        })
+    });
+    Ok(axum::Json(found.await?))
+}
+
+/// The digest of the memory.
+#[derive(Clone, Serialize, ToSchema)]
+pub(crate) struct Digest {
+    digest: String,
+    /// The last transaction that it contains.
+    transaction: u64,
+}
+
+/// The digest of the memory: the same for every model of these settings that knows the same texts.
+#[utoipa::path(get, path = "/api/digest", tag = "model", responses((status = 200, body = Digest)))]
+pub(crate) async fn digest(State(app): State<App>) -> Result<Response, Failure> {
+    let known = app.digest.lock().clone();
+    let transaction = app.model.read()?.transaction();
+    if let Some((_, digest)) = known.filter(|(of, _)| *of == transaction) {
+        return Ok(axum::Json(Digest { digest, transaction }).into_response());
+    }
+    let keeper = App::clone(&app);
+    let make = move |store: &mut Store, ()| {
+        let digest = store.digest()?.to_string();
+        let transaction = store.transaction();
+        *keeper.digest.lock() = Some((transaction, digest.clone()));
+        Ok(Digest { digest, transaction })
+    };
+    // Only what changed since the last one is hashed.
+    outcome(&app, &app.tasks.begin("digest", |_| Ok((Cost::Tokens(0), ())), make)?, true).await
+}
+
+/// How large the memory is to be.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct Rebuild {
+    /// Bytes of cells; the same as now if nothing is said.
+    memory: Option<u64>,
+    /// Whether to wait for the result; if not, or if it takes too long, the answer is a task.
+    wait: Option<bool>,
+}
+
+/// A memory that was made anew.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Rebuilt {
+    parameters: u64,
+    digest: String,
+}
+
+/// Makes the memory anew from its documents, with more room if asked for.
+#[utoipa::path(post, path = "/api/rebuild", tag = "model", request_body = Rebuild, responses((status = 200, body = Rebuilt), (status = 202, body = Task), (status = 400, body = ErrorBody)))]
+pub(crate) async fn rebuild(
+    State(app): State<App>,
+    Json(Rebuild { memory, wait }): Json<Rebuild>,
+) -> Result<Response, Failure> {
+    if memory.is_some_and(|bytes| bytes < 1 << 16) {
+        return Err(Failure::field("memory", "a memory must have at least 65536 bytes"));
+    }
+    let keeper = App::clone(&app);
+    let make = move |store: &mut Store, ()| {
+        store.rebuild(memory.map(Size::Parameters))?;
+        // The same transaction as before, but another size has another digest.
+        *keeper.digest.lock() = None;
+        let parameters = store.stats()?.parameters;
+        Ok(Rebuilt { parameters, digest: store.digest()?.to_string() })
+    };
+    let running = app.tasks.begin("rebuild", |_| Ok((Cost::Whole, ())), make)?;
+    outcome(&app, &running, wait.unwrap_or(true)).await
+}
+
+/// Whether the process lives.
+#[utoipa::path(get, path = "/healthz", tag = "operation", responses((status = 200, body = String)))]
+pub(crate) async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Whether it can answer.
+#[utoipa::path(get, path = "/readyz", tag = "operation", responses((status = 200, body = String), (status = 503, body = String)))]
+pub(crate) async fn readyz(State(app): State<App>) -> (StatusCode, &'static str) {
+    if app.stopping.load(Ordering::Acquire) || app.model.is_broken() {
+        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
+    } else {
+        (StatusCode::OK, "ready\n")
+    }
+}
+
+/// Figures for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "operation", responses((status = 200, body = String)))]
+pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Failure> {
+    let text = app.metrics.text(&app.model)?;
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+}

@@ -1,0 +1,82 @@
+//! OpenAI's API: models, completions, chat completions.
+
+pub(crate) mod chat;
+pub(crate) mod completions;
+mod options;
+mod respond;
+mod tokens;
+
+use crate::app::App;
+use crate::error::Failure;
+use crate::extract::At;
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A model that is served.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Model {
+    id: String,
+    object: &'static str,
+    created: u64,
+    owned_by: &'static str,
+    max_model_len: usize,
+}
+
+/// Models that are served.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Models {
+    object: &'static str,
+    data: Vec<Model>,
+}
+
+/// What a request took.
+#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Usage {
+    prompt_tokens: usize,
+    completion_tokens: usize,
+    total_tokens: usize,
+}
+
+impl Usage {
+    fn new(prompt_tokens: usize, completion_tokens: usize) -> Self {
+        let total_tokens = prompt_tokens + completion_tokens;
+        Usage { prompt_tokens, completion_tokens, total_tokens }
+    }
+}
+
+fn described(app: &App) -> Model {
+    Model {
+        id: app.config.name.clone(),
+        object: "model",
+        created: app.created,
+        owned_by: "memo",
+        max_model_len: app.config.limits.prompt,
+    }
+}
+
+/// The one model that is served.
+#[utoipa::path(get, path = "/v1/models", tag = "OpenAI", responses((status = 200, body = Models)))]
+pub(crate) async fn models(State(app): State<App>) -> Json<Models> {
+    Json(Models { object: "list", data: vec![described(&app)] })
+}
+
+/// The model by its name.
+#[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Its name")), responses((status = 200, body = Model), (status = 404, body = crate::error::ErrorBody)))]
+pub(crate) async fn model(
+    State(app): State<App>,
+    At(name): At<String>,
+) -> Result<Json<Model>, Failure> {
+    is_served(&app, &name)?;
+    Ok(Json(described(&app)))
+}
+
+/// Refuses other models than the one that is here.
+fn is_served(app: &App, name: &str) -> Result<(), Failure> {
+    if name.is_empty() || name == app.config.name {
+        return Ok(());
+    }
+    let message = format!("there is no model {name:?} here; this is {:?}", app.config.name);
+    Err(Failure::missing(message).coded("model_not_found"))
+}

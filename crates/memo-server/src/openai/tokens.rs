@@ -1,0 +1,103 @@
+//! Tokens as OpenAI's API names them.
+
+use crate::generate::{Said, Seen};
+use memo_text::Tokenizer;
+use serde::Serialize;
+use serde_json::{Map, Number, Value};
+use utoipa::ToSchema;
+
+/// A token's name: its text, or its bytes where they are not text. So no two tokens have the same name.
+pub(super) fn name(tokenizer: &Tokenizer, token: u32) -> String {
+    if token == tokenizer.eos() {
+        return tokenizer.eos_text().to_owned();
+    }
+    let bytes = tokenizer.token_bytes(token).unwrap_or_default();
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => {
+            bytes.iter().fold("bytes:".to_owned(), |name, byte| format!("{name}\\x{byte:02x}"))
+        }
+    }
+}
+
+/// Log-probabilities of a completion.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+pub(super) struct Logprobs {
+    tokens: Vec<String>,
+    /// Of each token after those before it; the first of a prompt has none.
+    token_logprobs: Vec<Option<f64>>,
+    /// The most probable tokens at each place.
+    #[schema(value_type = Vec<Object>)]
+    top_logprobs: Vec<Option<Map<String, Value>>>,
+    /// Where each token begins, in characters of the text.
+    text_offset: Vec<usize>,
+    #[serde(skip)]
+    chars: usize,
+}
+
+impl Logprobs {
+    /// Log-probabilities of text that begins after some characters.
+    pub(super) fn after(chars: usize) -> Self {
+        Logprobs { chars, ..Logprobs::default() }
+    }
+
+    pub(super) fn chars(&self) -> usize {
+        self.chars
+    }
+
+    pub(super) fn push(
+        &mut self,
+        tokenizer: &Tokenizer,
+        token: u32,
+        text: &str,
+        seen: Option<&Seen>,
+    ) {
+        self.tokens.push(name(tokenizer, token));
+        self.token_logprobs.push(seen.map(|seen| seen.logprob));
+        self.top_logprobs.push(seen.map(|seen| {
+            let number = |p: f64| Number::from_f64(p).map_or(Value::Null, Value::Number);
+            seen.top.iter().map(|&(token, p)| (name(tokenizer, token), number(p))).collect()
+        }));
+        self.text_offset.push(self.chars);
+        self.chars += text.chars().count();
+    }
+}
+
+/// Log-probabilities of a chat completion.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+pub(super) struct ChatLogprobs {
+    content: Vec<ChatToken>,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct ChatToken {
+    token: String,
+    logprob: f64,
+    bytes: Vec<u8>,
+    top_logprobs: Vec<ChatCandidate>,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+struct ChatCandidate {
+    token: String,
+    logprob: f64,
+    bytes: Vec<u8>,
+}
+
+impl ChatLogprobs {
+    pub(super) fn push(&mut self, tokenizer: &Tokenizer, said: &Said) {
+        let Some(seen) = said.seen.as_ref().filter(|_| !said.end) else { return };
+        let bytes = |token| tokenizer.token_bytes(token).unwrap_or_default().into_owned();
+        let top = seen.top.iter().map(|&(token, logprob)| ChatCandidate {
+            token: name(tokenizer, token),
+            logprob,
+            bytes: bytes(token),
+        });
+        self.content.push(ChatToken {
+            token: name(tokenizer, said.token),
+            logprob: seen.logprob,
+            bytes: bytes(said.token),
+            top_logprobs: top.collect(),
+        });
+    }
+}
