@@ -19,15 +19,19 @@ export function bytes(n: number): string {
   return `${power ? (n / 1024 ** power).toFixed(1) : n} ${units[power]}`;
 }
 
-/** Of a time of the server, which is UTC. */
+/** Of a time of the server, which is UTC whether it says so or not. */
 export function ago(time: string, now: number = Date.now()): string {
-  const seconds = (now - Date.parse(`${time.replace(" ", "T")}Z`)) / 1000;
+  const seconds = (now - Date.parse(time.replace(/^(\S+) (\S+)( UTC)?$/, "$1T$2Z"))) / 1000;
   if (Number.isNaN(seconds)) return time;
   if (seconds < 60) return "just now";
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h ago`;
   return time.slice(0, 10);
 }
+
+/** Which tokens a head sees: head 0 the last ones, head 1 as many before those, and so on. */
+export const sees = (tokens: number, head: number): string =>
+  head === 0 ? `last ${tokens}` : `${tokens}, ${head * tokens} back`;
 
 export const short = (digest: string): string => `${digest.slice(0, 8)}…${digest.slice(-4)}`;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, count, percent, plural, short, tail, tenths, visible } from "../src/format";
+import { ago, bytes, count, percent, plural, sees, short, tail, tenths, visible } from "../src/format";
 
 test("a percentage never claims a certainty that is not there", () => {
   expect([0, 0.00004, 0.123, 0.9994, 0.99999, 1].map(percent)).toEqual([
@@ -25,10 +25,15 @@ test("a little less than nothing is nothing", () => {
 test("the server's times are UTC", () => {
   const now = Date.UTC(2026, 10, 16, 7, 42, 42);
   expect(ago("2026-11-16 07:42:40", now)).toBe("just now");
+  expect(ago("2026-11-16 07:42:40 UTC", now)).toBe("just now");
   expect(ago("2026-11-16 07:30:00", now)).toBe("12 min ago");
   expect(ago("2026-11-15 22:10:03", now)).toBe("9 h ago");
   expect(ago("2026-10-01 00:00:00", now)).toBe("2026-10-01");
   expect(ago("never", now)).toBe("never");
+});
+
+test("heads see further back, one by one", () => {
+  expect([sees(8, 0), sees(8, 1), sees(16, 2)]).toEqual(["last 8", "8, 8 back", "16, 32 back"]);
 });
 
 test("tokens, digests and long prompts can be read at a glance", () => {

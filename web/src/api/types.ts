@@ -117,6 +117,7 @@ export interface Done {
 
 export interface Evidence {
   layer: number;
+  /** From 0, the newest. */
   head: number;
   context_tokens: number;
   count: number;

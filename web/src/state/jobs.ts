@@ -35,13 +35,11 @@ const add = (name: string): number => {
   return key;
 };
 
-/** Starts a task and shows it until it is done. Gives what came of it, or null. */
+/** Starts a task and shows how far it is. Gives what came of it, or null. */
 async function work<Result>(key: number, start: () => Promise<Task<Result>>): Promise<Result | null> {
   update(key, { error: null, task: null });
   try {
-    const result = await memo.follow(await start(), (task) => update(key, { task }));
-    drop(key);
-    return result;
+    return await memo.follow(await start(), (task) => update(key, { task }));
   } catch (error) {
     if (error instanceof Refusal && error.code === "cancelled") drop(key);
     else update(key, { error });
@@ -62,8 +60,10 @@ async function memorizing(name: string, start: (force: boolean) => Promise<Task<
   const key = add(name);
   const run = async (force: boolean) => {
     const result = await work(key, () => start(force));
-    if (result) say(outcome(result.added[0] ?? result.updated[0] ?? name, result));
-    return result !== null;
+    if (!result) return false;
+    drop(key);
+    say(outcome(result.added[0] ?? result.updated[0] ?? name, result));
+    return true;
   };
   update(key, { again: run });
   return run(false);
@@ -83,12 +83,14 @@ export async function cancel(job: Job): Promise<void> {
 /** Makes the memory twice as large, then tries again what did not fit. */
 export async function makeRoom(job: Job): Promise<void> {
   const memory = 2 * (stats.value?.cell_bytes ?? 0);
-  if (await work(add("a larger memory"), () => memo.rebuild(memory))) job.again?.(false);
+  if (await work(job.key, () => memo.rebuild(memory))) job.again?.(false);
 }
 
 /** Takes up tasks that were running when the page was opened. */
 export async function resume(): Promise<void> {
   const { tasks } = await memo.tasks().catch(() => ({ tasks: [] }));
-  for (const task of tasks.filter(({ state }) => state === "queued" || state === "running"))
-    void work(add(`a task begun earlier (${task.kind})`), async () => task);
+  for (const task of tasks.filter(({ state }) => state === "queued" || state === "running")) {
+    const key = add(`a task begun earlier (${task.kind})`);
+    void work(key, async () => task).then((result) => result && drop(key));
+  }
 }

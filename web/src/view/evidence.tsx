@@ -1,7 +1,7 @@
 // Evidence: how often the token followed, as each context of the memory counts it, against the noise of counting.
 
 import type { Evidence as Given } from "../api/types";
-import { count, plural, tenths } from "../format";
+import { count, sees, tenths } from "../format";
 
 export function Evidence({ evidence }: { evidence: Given[] }) {
   if (evidence.length === 0) return null;
@@ -13,7 +13,7 @@ export function Evidence({ evidence }: { evidence: Given[] }) {
           <tr>
             <th scope="col">Layer</th>
             <th scope="col">Head</th>
-            <th scope="col">Sees</th>
+            <th scope="col">Tokens</th>
             <th scope="col" colSpan={2}>
               Count ± noise
             </th>
@@ -36,9 +36,7 @@ function Row({ row: { layer, head, context_tokens, count: seen, noise, total } }
     <tr>
       <td>{layer}</td>
       <td>{head}</td>
-      <td>
-        {context_tokens} {plural(context_tokens, "token")}
-      </td>
+      <td>{sees(context_tokens, head)}</td>
       <td>
         <span class="against" aria-hidden="true">
           <span class="count" style={{ width: share(seen) }} />

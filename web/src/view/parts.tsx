@@ -84,7 +84,7 @@ export function Digest({ value, whole }: { value: string; whole?: boolean }) {
 }
 
 export function Time({ at }: { at: string }) {
-  return <time title={`${at} UTC`}>{ago(at)}</time>;
+  return <time title={at}>{ago(at)}</time>;
 }
 
 /** A share as a bar. What it says is said in words beside it. */
