@@ -1,7 +1,7 @@
 // Where a token stands in the documents, with what matches around it.
 
 import type { Source } from "../api/types";
-import { count, plural, tail } from "../format";
+import { count, plural, tail, visible } from "../format";
 import { dialog, openDocument } from "../state/place";
 
 export function Sources({ sources }: { sources: Source[] }) {
@@ -44,7 +44,7 @@ function Place({ source: { document, version, match_tokens, passage } }: { sourc
         {space}
         <mark>
           {match}
-          <strong>{passage.token}</strong>
+          <strong>{passage.token.trim() ? passage.token : visible(passage.token)}</strong>
         </mark>
         {passage.after.slice(0, 60)}
         {passage.after.length > 60 && "…"}

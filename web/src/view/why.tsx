@@ -28,7 +28,7 @@ export function Why() {
             <span class="detail">
               {percent(about.token.probability)}, {sureness(about.token.probability)}; {knew(about.token)}
             </span>
-            <span class="detail after">after “{tail(about.prompt, 80)}”</span>
+            <span class="detail after">{about.prompt ? `after “${tail(about.prompt, 80)}”` : "at the very beginning"}</span>
           </p>
           <Failure error={explanation.error.value} />
           <Reasons chosen={about.token.token} />
@@ -47,9 +47,7 @@ function Reasons({ chosen }: { chosen: number }) {
   return (
     <div class={explanation.waiting.value ? "waiting" : ""}>
       <h3>Candidates</h3>
-      {!candidates.some(({ token }) => token === chosen) && (
-        <p class="hint">The token itself is no longer among the likeliest.</p>
-      )}
+      {!candidates.some(({ token }) => token === chosen) && <p class="hint">The token itself is not among the likeliest.</p>}
       <ul class="candidates" aria-label="Candidates">
         {candidates.map((each) => (
           <Choice key={each.token} candidate={each} shown={each === shown} />
