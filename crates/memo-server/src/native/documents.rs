@@ -213,7 +213,7 @@ pub(crate) struct Memorize {
 }
 
 /// How a change is made.
-#[derive(Clone, Debug, Deserialize, ToSchema, IntoParams)]
+#[derive(Clone, Debug, Deserialize, ToSchema)]
 pub(crate) struct How {
     /// Kept with the transaction.
     reason: Option<String>,
@@ -263,16 +263,21 @@ pub(crate) async fn memorize(
 pub(crate) struct Uploaded {
     /// Its name.
     id: Option<String>,
-    #[serde(flatten)]
-    #[param(inline)]
-    how: How,
+    /// Kept with the transaction.
+    reason: Option<String>,
+    /// Even if the memory would be too full to recall everything.
+    #[serde(default)]
+    force: bool,
+    /// Whether to wait for the result; if not, or if it takes too long, the answer is a task.
+    #[serde(default = "yes")]
+    wait: bool,
 }
 
 /// Memorizes a file.
-#[utoipa::path(post, path = "/api/upload", tag = "documents", params(("id" = Option<String>, Query, description = "Its name"), How), request_body(content = String, content_type = "application/octet-stream", description = "The file, in UTF-8"), responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 400, body = ErrorBody), (status = 409, body = ErrorBody), (status = 415, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/upload", tag = "documents", params(Uploaded), request_body(content = String, content_type = "application/octet-stream", description = "The file, in UTF-8"), responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 400, body = ErrorBody), (status = 409, body = ErrorBody), (status = 415, body = ErrorBody)))]
 pub(crate) async fn upload(
     State(app): State<App>,
-    Asked(Uploaded { id, how }): Asked<Uploaded>,
+    Asked(Uploaded { id, reason, force, wait }): Asked<Uploaded>,
     headers: HeaderMap,
     body: Result<Bytes, axum::extract::rejection::BytesRejection>,
 ) -> Result<Response, Failure> {
@@ -285,6 +290,7 @@ pub(crate) async fn upload(
         let at = error.utf8_error().valid_up_to();
         Failure::bad(format!("the file is not UTF-8 text (at byte {at})"))
     })?;
+    let how = How { reason, force, wait };
     bring(&app, vec![New { text, id, labels: BTreeMap::new() }], how).await
 }
 
