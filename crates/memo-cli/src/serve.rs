@@ -92,7 +92,11 @@ pub(crate) fn run(
         made,
         keys,
     };
-    crate::output::print(&serving, json)?;
+    // Whoever started it may have read enough; it serves all the same.
+    match crate::output::print(&serving, json) {
+        Err(error) if !crate::output::is_closed_pipe(&error) => return Err(error),
+        _ => {}
+    }
     memo_server::run(store, config, listener)?;
     Ok(Box::new(Stopped { stopped: true }))
 }

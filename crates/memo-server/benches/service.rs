@@ -67,7 +67,7 @@ async fn main() {
     single(&memory, &tokens, &mut client).await;
     one_token(&server, &tokens).await;
     many(&memory, &server, &tokens).await;
-    echo(&memory, &tokens, &mut client).await;
+    echo(&memory, &tokens, &mut server.client().await).await;
 }
 
 /// The tokens of a prompt from somewhere in the text.

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 struct Process {
     child: Child,
     address: SocketAddr,
+    _out: BufReader<ChildStdout>,
 }
 
 impl Process {
@@ -31,10 +32,11 @@ impl Process {
             .spawn()
             .unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
         let address =
             line.trim().strip_prefix("listening on http://").unwrap_or_else(|| panic!("{line}"));
-        Process { address: address.parse().unwrap(), child }
+        Process { address: address.parse().unwrap(), child, _out: out }
     }
 }
 
@@ -65,13 +67,13 @@ async fn client(
     address: SocketAddr,
     until: Instant,
     told: Arc<Told>,
-) -> Result<(), hyper::Error> {
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let mut seed = number * 7919 + 1;
     let mut draw = move |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % below
     };
-    let mut client = Client::connect(address).await;
+    let mut client = Client::try_connect(address).await?;
     let head = [("content-type", "application/json")];
     let mut count = 0;
     while Instant::now() < until {
@@ -100,7 +102,7 @@ async fn client(
                 let answer = client.begin(Method::POST, "/v1/completions", &head, body).await?;
                 drop(answer);
                 told.left.fetch_add(1, Ordering::Relaxed);
-                client = Client::connect(address).await;
+                client = Client::try_connect(address).await?;
             }
             84..98 => {
                 let id = format!("{number}-{count}");

@@ -103,11 +103,16 @@ impl Answer {
 
 impl Client {
     pub async fn connect(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        let (sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
+        Self::try_connect(address).await.unwrap()
+    }
+
+    pub async fn try_connect(address: SocketAddr) -> std::io::Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let connected = handshake(TokioIo::new(stream)).await;
+        let (sender, connection) = connected.map_err(std::io::Error::other)?;
         tokio::spawn(connection);
-        Client { address, sender, key: None }
+        Ok(Client { address, sender, key: None })
     }
 
     pub async fn send(
