@@ -1,8 +1,10 @@
 //! `cargo xtask …`: everything that checks, measures or builds the project, in one place.
 
+mod clients;
+
 use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -22,6 +24,8 @@ enum Task {
         #[arg(long)]
         all: bool,
     },
+    /// Run the tests of the server with Python clients.
+    Clients,
     /// Run a benchmark and print its ratios, e.g. `cargo xtask bench dense -- --dim 2048`.
     Bench {
         /// Which one: `dense`, `sparse_read`, … (crates/*/benches).
@@ -53,6 +57,7 @@ fn main() -> Result<()> {
     std::env::set_current_dir(root)?;
     match Args::parse().task {
         Task::Test { all } => test(all),
+        Task::Clients => clients(),
         Task::Bench { name, options } => {
             let mut args = vec!["bench", "--workspace", "--bench", &name, "--"];
             args.extend(options.iter().map(String::as_str));
@@ -84,6 +89,7 @@ fn test(all: bool) -> Result<()> {
     } else {
         stage("tests", || cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]))?;
     }
+    stage("clients", clients)?;
     stage("documentation examples", || cargo(&["test", "--workspace", "--doc", "--quiet"]))?;
     stage("documentation", || {
         run(Command::new("cargo")
@@ -118,10 +124,14 @@ fn test(all: bool) -> Result<()> {
     Ok(())
 }
 
+fn clients() -> Result<()> {
+    cargo(&["build", "--workspace", "--bins", "--examples", "--quiet"])?;
+    clients::clients()
+}
+
 /// The program writes its own pages, so that they cannot differ from what it takes.
 fn docs() -> Result<()> {
-    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
-    let pages = format!("{target}/pages");
+    let pages = target()?.join("pages").display().to_string();
     cargo(&["run", "--quiet", "--package", "memo-cli", "--", "pages", &pages])?;
     let shells = format!("{pages}/completions");
     println!();
@@ -158,6 +168,12 @@ fn stage(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
     work().with_context(|| format!("{name} failed"))?;
     println!("== {name}: {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Where cargo puts what it makes.
+fn target() -> Result<PathBuf> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    Ok(std::path::absolute(target)?)
 }
 
 /// Whether cargo has a subcommand.
