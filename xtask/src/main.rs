@@ -1,6 +1,7 @@
 //! `cargo xtask …`: everything that checks, measures or builds the project, in one place.
 
 mod clients;
+mod web;
 
 use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
@@ -18,7 +19,7 @@ struct Args {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Run every check and test: formatting, lints, tests, examples in the documentation, licences.
+    /// Run every check and test: formatting, lints, tests, examples in the documentation, the page in a browser.
     Test {
         /// Add the tiers that take long: the authors' protocol at full size, a thousand kills, a text of 200 MB.
         #[arg(long)]
@@ -36,6 +37,16 @@ enum Task {
     },
     /// Write shell completions and man pages to target/pages, and say how to install them.
     Docs,
+    /// Rebuild the page that the server embeds, from web/.
+    Web,
+    /// Walk through the page in a browser, and save pictures of it.
+    Pictures {
+        /// Where to.
+        #[arg(default_value = "docs/pictures")]
+        to: PathBuf,
+    },
+    /// Serve 200 clients for a minute, kill the server under load, and check what is left.
+    Load,
     /// Run the authors' protocol of random texts at full size and print the accuracies.
     Protocol,
     /// Kill a writer of a model at random instants, many times, and check what is left each time.
@@ -64,6 +75,13 @@ fn main() -> Result<()> {
             cargo(&args)
         }
         Task::Docs => docs(),
+        Task::Web => web::build(),
+        Task::Pictures { to } => {
+            cargo(&["build", "--package", "memo-cli"])?;
+            let to = std::path::absolute(to)?.display().to_string();
+            web::walk(&["--screenshots", &to])
+        }
+        Task::Load => load(),
         Task::Protocol => protocol(),
         Task::Kill { kills } => kill(kills),
         Task::Fuzz { cases } => run(Command::new("cargo")
@@ -78,6 +96,14 @@ fn kill(kills: u32) -> Result<()> {
         .env("MEMO_KILLS", kills.to_string()))
 }
 
+fn load() -> Result<()> {
+    cargo(&["build", "--release", "--package", "memo-cli"])?;
+    run(Command::new("cargo")
+        .args(["test", "--release", "--package", "memo-server", "--test", "load", "--"])
+        .args(["--ignored", "--nocapture"])
+        .env("MEMO_BIN", target().join("release/memo")))
+}
+
 fn test(all: bool) -> Result<()> {
     let start = Instant::now();
     stage("format", || cargo(&["fmt", "--all", "--check"]))?;
@@ -90,6 +116,8 @@ fn test(all: bool) -> Result<()> {
         stage("tests", || cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]))?;
     }
     stage("clients", clients)?;
+    stage("page", web::check)?;
+    stage("page in a browser", || web::walk(&[]))?;
     stage("documentation examples", || cargo(&["test", "--workspace", "--doc", "--quiet"]))?;
     stage("documentation", || {
         run(Command::new("cargo")
@@ -131,7 +159,7 @@ fn clients() -> Result<()> {
 
 /// The program writes its own pages, so that they cannot differ from what it takes.
 fn docs() -> Result<()> {
-    let pages = target()?.join("pages").display().to_string();
+    let pages = target().join("pages").display().to_string();
     cargo(&["run", "--quiet", "--package", "memo-cli", "--", "pages", &pages])?;
     let shells = format!("{pages}/completions");
     println!();
@@ -170,10 +198,16 @@ fn stage(name: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
     Ok(())
 }
 
-/// Where cargo puts what it makes.
-fn target() -> Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    Ok(std::path::absolute(target)?)
+/// Where cargo builds.
+fn target() -> PathBuf {
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".to_owned());
+    std::path::absolute(&target).unwrap_or_else(|_| target.into())
+}
+
+/// What a command prints.
+fn output_of(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("could not start {command:?}"))?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Whether cargo has a subcommand.

@@ -9,7 +9,7 @@ use memo_server::{Config, Key, Limits};
 use memo_store::{NewModel, Store};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
-use std::net::SocketAddr;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 /// Cells of a model that is made because there was none: room for two million tokens or so. Memory that nothing is
@@ -34,7 +34,8 @@ impl Display for Serving {
             format!("{model}, new and empty")
         } else {
             let (documents, tokens) = (thousands(self.documents as u64), thousands(self.tokens));
-            format!("{model}: {documents} documents, {tokens} tokens")
+            let plural = if self.documents == 1 { "document" } else { "documents" };
+            format!("{model}: {documents} {plural}, {tokens} tokens")
         };
         writeln!(f, "  model   {what}")?;
         writeln!(f, "  page    {}/", self.address)?;
@@ -70,6 +71,11 @@ pub(crate) fn run(
         );
     }
     let path = options.model.clone().map_or_else(own_model, Ok)?;
+    // Nothing is made if there is nowhere to listen.
+    let listener = TcpListener::bind(options.addr).with_context(|| {
+        format!("cannot listen on {}; `--addr` takes another address", options.addr)
+    })?;
+    let address = listener.local_addr()?;
     progress.step("opening");
     let made = !path.exists();
     let store = open(&path)?;
@@ -77,19 +83,26 @@ pub(crate) fn run(
     let config = config(options, keys, &path);
     let keys = config.keys.len();
     progress.end();
-    let ready = |address: SocketAddr| {
-        let serving = Serving {
-            address: format!("http://{address}"),
-            model: path.display().to_string(),
-            documents: stats.documents,
-            tokens: stats.tokens,
-            made,
-            keys,
-        };
-        crate::output::print(&serving, json)
+    let serving = Serving {
+        address: format!("http://{address}"),
+        model: short(&path),
+        documents: stats.documents,
+        tokens: stats.tokens,
+        made,
+        keys,
     };
-    memo_server::run(store, config, options.addr, ready)?;
+    crate::output::print(&serving, json)?;
+    memo_server::run(store, config, listener)?;
     Ok(Box::new(Stopped { stopped: true }))
+}
+
+/// A path as people write it.
+fn short(path: &Path) -> String {
+    let home = dirs::home_dir().unwrap_or_default();
+    match path.strip_prefix(&home) {
+        Ok(rest) if home.is_absolute() => format!("~/{}", rest.display()),
+        _ => path.display().to_string(),
+    }
 }
 
 fn open(path: &Path) -> anyhow::Result<Store> {

@@ -1,12 +1,13 @@
-//! Generation and scoring for all APIs. The model is locked for a token, or for some hundred positions, at a time.
+//! Generation and scoring for all APIs. The model is held for some hundred tokens at a time: that many are of one state,
+//! and a change does not wait long for its turn.
 
 use crate::app::Shared;
 use crate::error::Failure;
 use memo::readout::{Backoff, Choice, Distribution, Generation, look_at};
-use memo_store::Spoke;
+use memo_store::{Spoke, View};
 use memo_text::StreamDecoder;
 
-/// Positions that are scored before others get their turn.
+/// Tokens that are generated or scored before a change gets its turn.
 const SLICE: usize = 256;
 
 /// What is to be generated.
@@ -96,11 +97,16 @@ pub(crate) fn generate(
     let mut speaker = Speaker::new(ask);
     let mut held = Held::new(&ask.stop);
     let mut made = 0;
+    let mut view = app.model.read()?;
     let finish = loop {
         if made == ask.tokens {
             break Finish::Length;
         }
-        let mut said = speaker.next(app)?;
+        if made > 0 && made % SLICE == 0 {
+            drop(view);
+            view = app.model.read()?;
+        }
+        let mut said = speaker.next(&view)?;
         if said.end {
             // Its probability is of interest, if any is.
             if said.seen.is_some() {
@@ -143,11 +149,10 @@ impl<'a> Speaker<'a> {
         Speaker { ask, generation, context: ask.prompt.clone() }
     }
 
-    fn next(&mut self, app: &Shared) -> Result<Said, Failure> {
+    fn next(&mut self, view: &View) -> Result<Said, Failure> {
         let Speaker { ask, generation, context } = self;
-        let view = app.model.read()?;
         let Some(memory) = view.memory().sparse() else {
-            return self.next_dense(&view);
+            return self.next_dense(view);
         };
         let readout = Backoff::default();
         let (token, seen) = match ask.look.top {
@@ -164,7 +169,7 @@ impl<'a> Speaker<'a> {
         Ok(Said { token, end, seen, spoke, ..Said::default() })
     }
 
-    fn next_dense(&mut self, view: &memo_store::View) -> Result<Said, Failure> {
+    fn next_dense(&mut self, view: &View) -> Result<Said, Failure> {
         let (Choice { temperature, .. }, Look { top, .. }) = (&self.ask.choice, self.ask.look);
         if *temperature > 0.0 || top.is_some() {
             let message =

@@ -9,7 +9,6 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use memo_store::Store;
 use std::future::Future;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -28,15 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// It could not listen.
-    #[error("cannot listen on {address}: {reason}; `--addr` takes another address")]
-    Listen {
-        /// Where.
-        address: SocketAddr,
-        /// Why.
-        reason: std::io::Error,
-    },
-    /// The system refused something else.
+    /// The system refused something.
     #[error("the server cannot run: {0}")]
     System(#[from] std::io::Error),
     /// The model failed.
@@ -44,21 +35,14 @@ pub enum Error {
     Store(#[from] memo_store::Error),
 }
 
-/// Serves a model until the process is told to stop, and says through `ready` where it listens.
-pub fn run<E: From<Error>>(
-    store: Store,
-    config: Config,
-    address: SocketAddr,
-    ready: impl FnOnce(SocketAddr) -> Result<(), E>,
-) -> Result<(), E> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(Error::System)?;
+/// Serves a model until the process is told to stop.
+pub fn run(store: Store, config: Config, listener: std::net::TcpListener) -> Result<(), Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    listener.set_nonblocking(true)?;
     runtime.block_on(async {
-        let listen = |reason| Error::Listen { address, reason };
-        let listener = TcpListener::bind(address).await.map_err(listen)?;
-        let stop = stopped().map_err(Error::System)?;
-        ready(listener.local_addr().map_err(listen)?)?;
-        serve(store, config, listener, stop).await.map_err(|error| Error::Store(error).into())
+        let listener = TcpListener::from_std(listener)?;
+        let stop = stopped()?;
+        Ok(serve(store, config, listener, stop).await?)
     })
 }
 

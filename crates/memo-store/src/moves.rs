@@ -20,7 +20,7 @@ pub(crate) type Known<'a> = HashMap<(u64, u32), &'a Content>;
 const AT_ONCE: u64 = 1 << 22;
 
 /// Positions that are written at once: between them, whoever watches is told and asked.
-const SLICE: usize = 1 << 20;
+const SLICE: usize = 1 << 18;
 
 /// Some moves of documents, and where their contents are.
 pub(crate) struct Moves<'a> {
