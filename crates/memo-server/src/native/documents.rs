@@ -149,9 +149,17 @@ pub(crate) async fn show(
 ) -> Result<axum::Json<Shown>, Failure> {
     let shown = app.read(move |_, view| {
         let document = view.document(&id)?;
-        let text = match (which.version, document.place) {
-            (None, None) => None,
-            (version, _) => Some(view.text(&id, version)?),
+        let current = document.place.map(|place| place.version);
+        let text = match which.version.or(current) {
+            None => None,
+            Some(number) => match document.versions.iter().find(|v| v.number == number) {
+                None => {
+                    let message = format!("document {id:?} has no version {number}");
+                    return Err(Failure::missing(message));
+                }
+                Some(version) if version.forgotten.is_some() => None,
+                Some(_) => Some(view.text(&id, Some(number))?),
+            },
         };
         let versions = document.versions.iter().map(|version| ShownVersion {
             number: version.number,
@@ -163,7 +171,7 @@ pub(crate) async fn show(
         });
         Ok(Shown {
             state: document.state(),
-            version: document.place.map(|place| place.version),
+            version: current,
             versions: versions.collect(),
             labels: document.labels,
             id: document.id,
