@@ -46,6 +46,7 @@ pub(crate) struct Listed {
 
 /// Which documents.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// Part of an id or a label.
     search: Option<String>,
@@ -135,6 +136,7 @@ pub(crate) struct ShownVersion {
 }
 
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct WhichVersion {
     /// The version whose text is given.
     version: Option<u32>,
@@ -200,6 +202,7 @@ pub(crate) async fn history(
 /// A text to memorize.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 pub(crate) struct New {
+    #[schema(min_length = 1)]
     text: String,
     /// Its name; without one it gets one from its content.
     id: Option<String>,
@@ -210,6 +213,7 @@ pub(crate) struct New {
 /// One text, or several, to memorize in one transaction.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 pub(crate) struct Memorize {
+    #[schema(min_length = 1)]
     text: Option<String>,
     id: Option<String>,
     #[serde(default)]
@@ -221,7 +225,7 @@ pub(crate) struct Memorize {
 }
 
 /// How a change is made.
-#[derive(Clone, Debug, Deserialize, ToSchema, IntoParams)]
+#[derive(Clone, Debug, Deserialize, ToSchema)]
 pub(crate) struct How {
     /// Kept with the transaction.
     reason: Option<String>,
@@ -252,7 +256,7 @@ pub(crate) struct Memorized {
 }
 
 /// Memorizes texts.
-#[utoipa::path(post, path = "/api/documents", tag = "documents", request_body = Memorize, responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 400, body = ErrorBody), (status = 409, body = ErrorBody, description = "They would not fit")))]
+#[utoipa::path(post, path = "/api/documents", tag = "documents", request_body = Memorize, responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 409, body = ErrorBody, description = "They would not fit")))]
 pub(crate) async fn memorize(
     State(app): State<App>,
     Json(asked): Json<Memorize>,
@@ -268,19 +272,25 @@ pub(crate) async fn memorize(
 
 /// What a file is called, and how it is brought in.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Uploaded {
     /// Its name.
     id: Option<String>,
-    #[serde(flatten)]
-    #[param(inline)]
-    how: How,
+    /// Kept with the transaction.
+    reason: Option<String>,
+    /// Even if the memory would be too full to recall everything.
+    #[serde(default)]
+    force: bool,
+    /// Whether to wait for the result; if not, or if it takes too long, the answer is a task.
+    #[serde(default = "yes")]
+    wait: bool,
 }
 
 /// Memorizes a file.
-#[utoipa::path(post, path = "/api/upload", tag = "documents", params(("id" = Option<String>, Query, description = "Its name"), How), request_body(content = String, content_type = "application/octet-stream", description = "The file, in UTF-8"), responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 400, body = ErrorBody), (status = 409, body = ErrorBody), (status = 415, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/upload", tag = "documents", params(Uploaded), request_body(content = String, content_type = "application/octet-stream", description = "The file, in UTF-8"), responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn upload(
     State(app): State<App>,
-    Asked(Uploaded { id, how }): Asked<Uploaded>,
+    Asked(Uploaded { id, reason, force, wait }): Asked<Uploaded>,
     headers: HeaderMap,
     body: Result<Bytes, axum::extract::rejection::BytesRejection>,
 ) -> Result<Response, Failure> {
@@ -293,6 +303,7 @@ pub(crate) async fn upload(
         let at = error.utf8_error().valid_up_to();
         Failure::bad(format!("the file is not UTF-8 text (at byte {at})"))
     })?;
+    let how = How { reason, force, wait };
     bring(&app, vec![New { text, id, labels: BTreeMap::new() }], how).await
 }
 
@@ -349,7 +360,7 @@ async fn bring(app: &App, new: Vec<New>, how: How) -> Result<Response, Failure> 
 }
 
 /// Takes a document out of the memory, and keeps it.
-#[utoipa::path(post, path = "/api/documents/{id}/retire", tag = "documents", params(("id" = String, Path)), request_body = Why, responses((status = 200, body = Changed), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/documents/{id}/retire", tag = "documents", params(("id" = String, Path)), request_body = Why, responses((status = 200, body = Changed), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn retire(
     State(app): State<App>,
     At(id): At<String>,
@@ -359,7 +370,7 @@ pub(crate) async fn retire(
 }
 
 /// Brings a retired document back.
-#[utoipa::path(post, path = "/api/documents/{id}/restore", tag = "documents", params(("id" = String, Path)), request_body = Why, responses((status = 200, body = Changed), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/documents/{id}/restore", tag = "documents", params(("id" = String, Path)), request_body = Why, responses((status = 200, body = Changed), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn restore(
     State(app): State<App>,
     At(id): At<String>,
