@@ -97,10 +97,9 @@ def server(serve: Callable[..., Server], notes: Path) -> Server:
 @pytest.fixture(scope="session")
 def keyed(serve: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory) -> Server:
     """A server of an empty model that wants a key, and no large requests."""
-    folder = tmp_path_factory.mktemp("keyed")
-    (folder / "keys").write_text(f"read:{READ_KEY}\nwrite:{WRITE_KEY}\n")
-    memo("init", folder / "keyed.memo", "--memory", "1MiB")
-    return serve(folder / "keyed.memo", "--api-key-file", str(folder / "keys"), "--max-body", "1")
+    model = tmp_path_factory.mktemp("keyed") / "keyed.memo"
+    memo("init", model, "--memory", "1MiB")
+    return serve(model, "--api-key", f"read:{READ_KEY}", "--api-key", WRITE_KEY, "--max-body", "1")
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from typing import Any
 import lm_eval
 import pytest
 from lm_eval.tasks import TaskManager
+from lm_eval.utils import RemoteTokenizer
 
 from conftest import MEMO, Server, memo
 
@@ -105,12 +106,15 @@ def empty(serve: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory
     return served(serve, model)
 
 
-def evaluate(served: Served, tasks: Path, task: str, **options: Any) -> tuple[dict[str, Any], list[Any]]:
+def evaluate(
+    served: Served, tasks: Path, task: str, model: str = "local-completions", **options: Any
+) -> tuple[dict[str, Any], list[Any]]:
     """The measures of a task, and what the server answered to each of its requests."""
-    arguments = {"model": served.server.name, "base_url": f"{served.server.url}/v1/completions"} | options
+    path = model.removeprefix("local-").replace("-", "/")
     done = lm_eval.simple_evaluate(
-        model="local-completions",
-        model_args=arguments,
+        model=model,
+        model_args={"model": served.server.name, "base_url": f"{served.server.url}/v1/{path}"} | options,
+        apply_chat_template=path.startswith("chat"),
         tasks=[task],
         task_manager=TaskManager(include_path=str(tasks), include_defaults=False),
         bootstrap_iters=0,
@@ -154,6 +158,8 @@ def test_an_empty_model_scores_chance(empty: Served, tasks: Path) -> None:
     results, answers = evaluate(empty, tasks, "choose")
     assert results["acc,none"] == accuracy(empty.choices) == 1 / len(ANSWERS)
     same(empty.choices, answers)
+    # It has no preference at all: all answers are of the same length.
+    assert len(set(empty.choices)) == 1
 
 
 def test_generation_says_the_answers(knowing: Served, empty: Served, tasks: Path) -> None:
@@ -164,12 +170,27 @@ def test_generation_says_the_answers(knowing: Served, empty: Served, tasks: Path
     assert results["exact_match,none"] == 0.0
 
 
+def test_a_chat_says_the_answers(knowing: Served, tasks: Path) -> None:
+    results, answers = evaluate(knowing, tasks, "say", "local-chat-completions")
+    assert answers == [ANSWERS[question["answer"]] for question in QUESTIONS]
+    assert results["exact_match,none"] == 1.0
+
+
 def test_rolling_perplexity_is_that_of_the_library(knowing: Served, tasks: Path) -> None:
     results, answers = evaluate(knowing, tasks, "roll")
     own = [logprob for logprob, _ in knowing.texts]
     assert answers == pytest.approx(own, rel=1e-12)
     count = sum(len(text.encode()) for text in TEXTS)
     assert results["byte_perplexity,none"] == pytest.approx(math.exp(-sum(own) / count), rel=1e-9)
+
+
+def test_the_tokenizer_of_the_server(knowing: Served) -> None:
+    tokenizer = RemoteTokenizer(knowing.server.url)
+    assert (tokenizer.eos_token, tokenizer.eos_token_id, tokenizer.bos_token_id) == ("<|endoftext|>", 50256, 50256)
+    for text in (TEXTS[0], "", "na\u00efve \u2603 \U0001f989\n\t  x", "a <|endoftext|> inside"):
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+    # The name of the end is that token only by itself: in a text it is text.
+    assert 50256 not in tokenizer.encode("a <|endoftext|> inside")
 
 
 def test_no_torch_is_needed() -> None:

@@ -24,7 +24,9 @@ pub(crate) fn clients() -> Result<()> {
         // Last, so that whatever is interrupted begins anew.
         fs::write(installed, wanted)?;
     }
-    run(Command::new(python)
+    run(Command::new(&python).args(["-m", "ruff", "check", "--quiet", "--no-cache", "clients"]))?;
+    run(Command::new(&python).args(["-m", "ruff", "format", "--no-cache", "--check", "clients"]))?;
+    run(Command::new(&python)
         .args(["-m", "pytest", "--quiet", "clients"])
         .env("MEMO_BIN", target().join("debug/memo")))
 }
