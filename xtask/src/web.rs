@@ -46,6 +46,12 @@ fn install() -> Result<()> {
     if !works("npm") {
         packages(&["nodejs", "npm"])?;
     }
+    let version = output_of(Command::new("node").arg("--version"))?;
+    let major: u32 =
+        version.trim_start_matches('v').split('.').next().unwrap_or("").parse().unwrap_or(0);
+    if major < 20 {
+        bail!("the page is built with Node 20.19 or newer, and this is {}", version.trim());
+    }
     let lock = std::fs::read("web/package-lock.json").context("web/package-lock.json")?;
     let done = Path::new("web/node_modules/.installed");
     if std::fs::read(done).is_ok_and(|of| of == lock) {

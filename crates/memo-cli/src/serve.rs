@@ -71,9 +71,10 @@ pub(crate) fn run(
         );
     }
     let path = options.model.clone().map_or_else(own_model, Ok)?;
+    crate::model::refuse_file(&path)?;
     // Nothing is made if there is nowhere to listen.
-    let listener = TcpListener::bind(options.addr).with_context(|| {
-        format!("cannot listen on {}; `--addr` takes another address", options.addr)
+    let listener = TcpListener::bind(options.addr).map_err(|why| {
+        anyhow::anyhow!("cannot listen on {}: {why}; `--addr` takes another address", options.addr)
     })?;
     let address = listener.local_addr()?;
     progress.step("opening");
@@ -107,7 +108,6 @@ fn short(path: &Path) -> String {
 
 fn open(path: &Path) -> anyhow::Result<Store> {
     if path.exists() {
-        crate::model::refuse_file(path)?;
         return Ok(Store::open(path)?);
     }
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {

@@ -1,0 +1,38 @@
+// The server under test: one of its own on a new model, or the one at MEMO_URL.
+
+import { execFileSync, spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+export async function serve(folder) {
+  const { MEMO_BIN, MEMO_URL } = process.env;
+  if (MEMO_URL) return { url: MEMO_URL, stop: async () => {} };
+  if (!MEMO_BIN) throw new Error("MEMO_BIN names no binary");
+
+  const model = join(folder, "walk.memo");
+  // So small that the long text does not fit.
+  execFileSync(MEMO_BIN, ["init", model, "--memory", "2MiB"]);
+  const server = spawn(MEMO_BIN, ["serve", model, "--addr", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  const stop = async () => {
+    server.kill();
+    await ended;
+  };
+  process.once("exit", () => server.kill("SIGKILL"));
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+
+  const ready = (async () => {
+    for await (const line of createInterface(server.stdout)) {
+      const [, url] = /listening on (http:\S+)/.exec(line) ?? [];
+      if (url) return `${url}/`;
+    }
+    throw new Error("the server ended before it listened");
+  })();
+  const late = new Promise((_, reject) => setTimeout(reject, 30_000, new Error("the server does not listen")).unref());
+  try {
+    return { url: await Promise.race([ready, late]), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

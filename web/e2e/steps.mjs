@@ -1,0 +1,298 @@
+// The steps of the walk, in order: each goes on from where the last one left the memory.
+
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+const GUEST = "Tomas Vell came ashore in the storm. He lives at 12 Rope Lane in Harrow Quay, and mends nets for the ferry.";
+const WHERE = "Tomas Vell came ashore in the storm. He lives at";
+const FERRY =
+  "The ferry to Saltmarsh leaves at seven in the morning from the stone pier. It carries letters, bread and the doctor.";
+
+const button = (page, name) => page.getByRole("button", { name, exact: true });
+const tokens = (page) => page.getByRole("listbox", { name: "Tokens" }).getByRole("option");
+const digest = (page) => page.getByLabel("The memory").locator("code").getAttribute("title");
+const row = (page, id) => page.getByRole("list", { name: "Documents" }).getByRole("button", { name: id });
+
+async function paste(page, id, text) {
+  await button(page, "Add").click();
+  const dialog = page.getByRole("dialog", { name: "Add a document" });
+  await dialog.getByRole("textbox", { name: "Text" }).fill(text);
+  await dialog.getByRole("textbox", { name: "Name" }).fill(id);
+  await button(dialog, "Memorize").click();
+  await row(page, id).waitFor();
+}
+
+async function complete(page, prompt) {
+  await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
+  await button(page, "Complete").click();
+  return said(page);
+}
+
+/** What was said, once all of it is. */
+async function said(page) {
+  await page.getByText(/ a second|nothing to say/).waitFor();
+  return (await tokens(page).allTextContents()).join("");
+}
+
+async function rollBackLast(page) {
+  await button(page, "History").click();
+  await page
+    .getByRole("button", { name: /^Roll back transaction/ })
+    .first()
+    .click();
+  await page.getByText("rollback").first().waitFor();
+  await page.keyboard.press("Escape");
+}
+
+/** Waits until the digest in the header is this one. */
+const becomes = (page, digest) =>
+  page.waitForFunction((digest) => document.querySelector(".facts code")?.title === digest, digest);
+
+/** Waits until it is another one. */
+const changes = (page, was) =>
+  page.waitForFunction((was) => ![was, undefined].includes(document.querySelector(".facts code")?.title), was);
+
+export const steps = {
+  async "an empty memory welcomes, and a sample shows it work"(walk) {
+    const page = (walk.page = await walk.open());
+    await page.getByText("This memory is empty.").waitFor();
+    await walk.shot(page, "empty-light");
+    await button(page, "Memorize a sample").click();
+    assert.match(await said(page), /^ opens at midnight\. Its keeper, Irena Vale,/);
+    await row(page, "sample.txt").waitFor();
+    assert.equal(await page.getByText("This memory is empty.").count(), 0);
+  },
+
+  async "memorize by pasting"({ page }) {
+    await paste(page, "guest.txt", GUEST);
+    await paste(page, "ferry.txt", FERRY);
+  },
+
+  async complete({ page }) {
+    assert.match(await complete(page, WHERE), /^ 12 Rope Lane in Harrow Quay/);
+    assert.match(await tokens(page).first().getAttribute("title"), /^[\d.<> ]+ %, .*layer \d/);
+  },
+
+  async "explain a token: candidates, evidence, and the source with its passage"({ page }) {
+    await tokens(page).filter({ hasText: "Lane" }).click();
+    const why = page.getByRole("region", { name: "Why" });
+    await why.getByRole("list", { name: "Candidates" }).getByText("Lane").waitFor();
+    assert.ok((await why.getByRole("table").getByRole("row").count()) > 5);
+    assert.match(
+      await why.getByRole("list", { name: "Sources" }).locator("mark").first().textContent(),
+      /lives at 12 Rope Lane$/,
+    );
+    await why.getByRole("button", { name: "Open guest.txt" }).first().click();
+    const dialog = page.getByRole("dialog", { name: "guest.txt" });
+    assert.match(await dialog.locator("mark").textContent(), /lives at 12 Rope Lane$/);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+  },
+
+  async "edit what follows, and undo it to the same digest"({ page }) {
+    const before = await digest(page);
+    assert.match(await complete(page, "The ferry to Saltmarsh leaves at"), /^ seven in/);
+    await tokens(page).first().click();
+    await page.getByText("Edit what follows").click();
+    assert.equal(await page.getByRole("textbox", { name: "After" }).inputValue(), "The ferry to Saltmarsh leaves at");
+    await page.getByRole("textbox", { name: "it should say" }).fill("noon");
+    await button(page, "Edit").click();
+    await button(page, "Undo").waitFor();
+    await changes(page, before);
+    await button(page, "Again").click();
+    assert.match(await said(page), /^ noon/);
+    await button(page, "Undo").click();
+    await page.getByText("Nothing of the edit is left").waitFor();
+    assert.match(await complete(page, "The ferry to Saltmarsh leaves at"), /^ seven in/);
+    await becomes(page, before);
+  },
+
+  async "roll back in the history"({ page }) {
+    const before = await digest(page);
+    await paste(page, "mistake.txt", "This should never have been memorized.");
+    await changes(page, before);
+    await rollBackLast(page);
+    await becomes(page, before);
+  },
+
+  async "retire and restore"({ page }) {
+    const before = await digest(page);
+    await row(page, "ferry.txt").click();
+    await button(page, "Retire").click();
+    await button(page, "Restore").waitFor();
+    await changes(page, before);
+    await button(page, "Restore").click();
+    await button(page, "Retire").waitFor();
+    await page.keyboard.press("Escape");
+    await becomes(page, before);
+  },
+
+  async "forget for good, with a receipt"({ page }) {
+    await row(page, "guest.txt").click();
+    await button(page, "Forget…").click();
+    await page.getByText("This cannot be undone.").waitFor();
+    await button(page, "Forget for good").click();
+    const receipt = page.getByLabel("Receipt");
+    await receipt.getByText(/guest\.txt: \d+ tokens/).waitFor();
+    const after = await receipt.locator("code").first().getAttribute("title");
+    await button(page, "Done").click();
+    await becomes(page, after);
+    assert.doesNotMatch(await complete(page, WHERE), /Rope Lane/);
+  },
+
+  async "all of it is there after a reload"({ page }) {
+    const before = await digest(page);
+    await page.reload();
+    await row(page, "ferry.txt").waitFor();
+    await becomes(page, before);
+    await page.getByRole("combobox", { name: "State" }).selectOption("forgotten");
+    await row(page, "guest.txt").click();
+    await page.getByText("The text is gone").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("combobox", { name: "State" }).selectOption("");
+    await page.getByRole("searchbox", { name: "Search documents" }).fill("ferr");
+    await row(page, "sample.txt").waitFor({ state: "detached" });
+    await page.getByRole("searchbox", { name: "Search documents" }).fill("");
+    await row(page, "sample.txt").waitFor();
+  },
+
+  async "upload what does not fit, and make room for it"({ open, folder }) {
+    const page = await open({ refusals: true });
+    const words = Array.from(
+      { length: 40_000 },
+      (_, index) => ["owl", "moon", "tower", "reads", "night"][(index * index + (index >> 3)) % 5] + (index % 977),
+    );
+    const path = join(folder, "long.txt");
+    await writeFile(path, words.join(" "));
+    await button(page, "Add").click();
+    await page.getByLabel("Choose files…").setInputFiles(path);
+    await page.getByRole("progressbar").or(button(page, "Double the memory")).first().waitFor();
+    // As often as it takes.
+    let doubled = 0;
+    while (!(await row(page, "long.txt").isVisible())) {
+      await row(page, "long.txt").or(button(page, "Double the memory")).first().waitFor();
+      const more = button(page, "Double the memory");
+      if (await more.isVisible()) {
+        doubled++;
+        await more.click();
+        await more.waitFor({ state: "detached" });
+      }
+    }
+    await page.getByText(/^Memorized “long\.txt”/).waitFor();
+    assert.ok(doubled > 0, "it fits at once: this step shows nothing");
+    await page.context().close();
+  },
+
+  async "drop a file"({ page }) {
+    const files = await page.evaluateHandle(() => {
+      const files = new DataTransfer();
+      files.items.add(new File(["The owl reads at night by the light of the moon."], "owl.txt"));
+      return files;
+    });
+    await page.dispatchEvent("body", "dragover", { dataTransfer: files });
+    await page.getByText("Drop to memorize").waitFor();
+    await page.dispatchEvent("body", "drop", { dataTransfer: files });
+    await row(page, "owl.txt").waitFor();
+  },
+
+  async "prove it"({ page, shot }) {
+    await button(page, "Prove it").click();
+    await page.getByRole("combobox", { name: "Document" }).selectOption("long.txt");
+    await button(page, "Forget it and prove it").click();
+    await page.getByRole("dialog", { name: "Proved" }).waitFor({ timeout: 120_000 });
+    const [before, after, never] = await page.locator(".proof code").allTextContents();
+    assert.equal(after, never);
+    assert.notEqual(before, after);
+    await shot(page, "proved-light");
+    await button(page, "Done").click();
+    await becomes(page, after);
+  },
+
+  async "by keyboard alone"({ page }) {
+    await page.getByRole("textbox", { name: "Prompt" }).fill("The owl reads");
+    await page.keyboard.press("Control+Enter");
+    assert.match(await said(page), /^ at night by the light/);
+    await tokens(page).first().focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), " night");
+    await page.keyboard.press("Enter");
+    await page.getByRole("list", { name: "Candidates" }).getByText("·night", { exact: true }).waitFor();
+    await button(page, "History").focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "History" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "History");
+  },
+
+  async "light and dark, wide and narrow: nothing is cut off"({ open, shot }) {
+    for (const colorScheme of ["light", "dark"])
+      for (const [width, height] of [
+        [1280, 800],
+        [390, 844],
+      ]) {
+        const narrow = width < 900;
+        const page = await open({ viewport: { width, height }, colorScheme, hasTouch: narrow, isMobile: narrow });
+        await complete(page, "The library of Osk");
+        if (narrow) await shot(page, `text-${width}-${colorScheme}`);
+        await tokens(page).nth(2).click();
+        const reason = page.getByRole("list", { name: "Sources" }).locator("mark").first();
+        await reason.waitFor();
+        await shot(page, `why-${width}-${colorScheme}`);
+        if (narrow) {
+          assert.ok(!(await page.getByRole("textbox", { name: "Prompt" }).isVisible()), "one section at a time");
+          await page.getByRole("navigation", { name: "Sections" }).getByRole("button", { name: "Documents" }).click();
+          await row(page, "ferry.txt").waitFor();
+          await shot(page, `documents-${width}-${colorScheme}`);
+        }
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling");
+        await page.context().close();
+      }
+  },
+
+  async "the colours can be chosen, and stay so"({ page }) {
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    assert.equal(await theme(), "light");
+    await button(page, "Dark colours").click();
+    await page.reload();
+    assert.equal(await theme(), "dark");
+    await button(page, "Light colours").click();
+  },
+
+  async "a server that is gone for a while"({ open }) {
+    const page = await open({ refusals: true });
+    await page.route("**/api/**", (route) => route.abort());
+    await page.getByRole("textbox", { name: "Prompt" }).fill("The owl");
+    await button(page, "Complete").click();
+    const banner = page.getByRole("alert").filter({ hasText: "the page goes on when it is back" });
+    await banner.waitFor();
+    await page.unroute("**/api/**");
+    await button(banner, "Try again").click();
+    await banner.waitFor({ state: "detached" });
+    await page.context().close();
+  },
+
+  async "a server that asks for a key"({ open, url }) {
+    const page = await open({ refusals: true });
+    await page.route("**/api/**", (route) =>
+      route.request().headers()["authorization"] === "Bearer right"
+        ? route.fallback()
+        : route.fulfill({
+            status: 401,
+            json: { error: { message: "a key is needed", type: "invalid_request_error", param: null, code: null } },
+          }),
+    );
+    await page.goto(url);
+    for (const key of ["wrong", "right"]) {
+      const dialog = page.getByRole("dialog", { name: "This server asks for a key" });
+      await dialog.getByLabel("Key", { exact: true }).fill(key);
+      await button(dialog, "Go on").click();
+      if (key === "wrong") await page.getByText("That key was not accepted.").waitFor();
+    }
+    await row(page, "ferry.txt").waitFor();
+    await page.context().close();
+  },
+};

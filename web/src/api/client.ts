@@ -1,0 +1,88 @@
+// One way to the server: adds the key, asks for one when it is missing, and turns every failure into a `Refusal`.
+
+import { signal } from "@preact/signals";
+import type { Failure } from "./types";
+
+/** False after a request that got no answer at all. */
+export const reachable = signal(true);
+
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly code: string | null = null,
+  ) {
+    super(message);
+  }
+
+  static of(failure: Failure | null, status: number): Refusal {
+    return new Refusal(status, failure?.message ?? `The server answered ${status} and no more.`, failure?.code ?? null);
+  }
+
+  /** The text would not fit into the memory. */
+  get full(): boolean {
+    return this.code === "full";
+  }
+}
+
+/** Any error, in words for the page. */
+export function words(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+interface Keyring {
+  key(): string | null;
+  /** Asks for another key than the one that was refused; rejects when the user gives none. */
+  ask(refused: string | null): Promise<void>;
+}
+
+let keyring: Keyring = { key: () => null, ask: () => Promise.reject(new Refusal(401, "This server asks for a key.")) };
+
+export function useKeyring(other: Keyring): void {
+  keyring = other;
+}
+
+export interface Request {
+  method?: "GET" | "POST" | "DELETE";
+  /** Sent as JSON. */
+  json?: unknown;
+  /** Sent as it is. */
+  bytes?: Blob;
+  signal?: AbortSignal;
+}
+
+export async function send(path: string, request: Request = {}): Promise<Response> {
+  const key = keyring.key();
+  const response = await reach(path, request, key);
+  if (response.status === 401) {
+    await keyring.ask(key);
+    return send(path, request);
+  }
+  if (!response.ok) {
+    const body = (await response.json().catch(() => null)) as { error?: Failure } | null;
+    throw Refusal.of(body?.error ?? null, response.status);
+  }
+  return response;
+}
+
+async function reach(path: string, request: Request, key: string | null): Promise<Response> {
+  const headers = new Headers();
+  if (key) headers.set("Authorization", `Bearer ${key}`);
+  const json = request.json === undefined ? null : JSON.stringify(request.json);
+  if (json) headers.set("Content-Type", "application/json");
+  if (request.bytes) headers.set("Content-Type", "application/octet-stream");
+  try {
+    const response = await fetch(`api/${path}`, {
+      method: request.method ?? (json || request.bytes ? "POST" : "GET"),
+      headers,
+      body: json ?? request.bytes ?? null,
+      signal: request.signal ?? null,
+    });
+    reachable.value = true;
+    return response;
+  } catch (error) {
+    if (request.signal?.aborted) throw error;
+    reachable.value = false;
+    throw new Refusal(0, "The server does not answer.");
+  }
+}

@@ -1,0 +1,96 @@
+// The calls of the server, by name.
+
+import { Refusal, send, type Request } from "./client";
+import { events } from "./events";
+import type * as wire from "./types";
+
+async function call<Answer>(path: string, request?: Request): Promise<Answer> {
+  return (await send(path, request)).json() as Promise<Answer>;
+}
+
+const ACCEPTED = 202;
+
+/** What takes longer than a request may take is answered with a task, whose result is then waited for. */
+async function patiently<Answer>(path: string, request?: Request): Promise<Answer> {
+  const response = await send(path, request);
+  const answer: unknown = await response.json();
+  return response.status === ACCEPTED ? follow(answer as wire.Task<Answer>, () => {}) : (answer as Answer);
+}
+
+function query(parameters: Record<string, string | number | boolean>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== "");
+  return new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+}
+
+const document = (id: string) => `documents/${encodeURIComponent(id)}`;
+
+export const stats = () => call<wire.Stats>("stats");
+export const digest = () => patiently<{ digest: string }>("digest");
+export const rebuild = (memory: number) => call<wire.Task>("rebuild", { json: { memory, wait: false } });
+
+export interface Page {
+  search: string;
+  state: wire.State | "";
+  limit: number;
+  offset: number;
+}
+
+export const documents = (page: Page) => call<wire.Rows>(`documents?${query({ ...page })}`);
+export const read = (id: string, version: number | null) =>
+  call<wire.Document>(`${document(id)}${version ? `?version=${version}` : ""}`);
+export const historyOf = (id: string) => call<wire.Transactions>(`${document(id)}/history`);
+
+export const memorize = (text: string, id: string, force: boolean) =>
+  call<wire.Task<wire.Memorized>>("documents", { json: { text, ...(id && { id }), force, wait: false } });
+export const upload = (file: File, force: boolean) =>
+  call<wire.Task<wire.Memorized>>(`upload?${query({ id: file.name, force: force || "", wait: false })}`, { bytes: file });
+
+export const retire = (id: string) => patiently<{ transaction: number }>(`${document(id)}/retire`, { json: {} });
+export const restore = (id: string) => patiently<{ transaction: number }>(`${document(id)}/restore`, { json: {} });
+export const forget = (id: string) => patiently<wire.Receipt>("forget", { json: { document: id } });
+export const prove = (id: string) => call<wire.Task<wire.Proof>>("prove", { json: { document: id, wait: false } });
+
+export interface Options {
+  max_tokens: number;
+  temperature: number;
+  seed: number;
+}
+
+export async function* complete(
+  prompt: string,
+  options: Options,
+  signal: AbortSignal,
+): AsyncGenerator<wire.Token, wire.Done | null> {
+  const response = await send("complete", { json: { prompt, ...options, stream: true }, signal });
+  for await (const event of events(response.body!)) {
+    if (event.name === "token") yield JSON.parse(event.data) as wire.Token;
+    if (event.name === "done") return JSON.parse(event.data) as wire.Done;
+    if (event.name === "error") throw Refusal.of((JSON.parse(event.data) as { error: wire.Failure }).error, 500);
+  }
+  return null;
+}
+
+export const tint = (text: string) => call<{ tokens: wire.Token[] }>("read", { json: { text } });
+export const explain = (prompt: string) => call<wire.Explanation>("explain", { json: { prompt, candidates: 5 } });
+
+export const edit = (prompt: string, target: string) => patiently<wire.Edited>("edit", { json: { prompt, target } });
+export const transactions = (limit: number, offset: number) =>
+  call<wire.Transactions>(`transactions?${query({ limit, offset })}`);
+export const rollBack = (id: number) => patiently<{ transaction: number }>(`transactions/${id}/rollback`, { json: {} });
+
+export const tasks = () => call<{ tasks: wire.Task[] }>("tasks");
+export const cancel = (id: string) => call<wire.Task>(`tasks/${id}`, { method: "DELETE" });
+
+/** Follows a task to its end, and gives what it made. */
+export async function follow<Result>(task: wire.Task<Result>, progress: (task: wire.Task<Result>) => void): Promise<Result> {
+  let last = task;
+  progress(task);
+  const response = await send(`tasks/${task.id}/events`);
+  for await (const event of events(response.body!)) {
+    last = JSON.parse(event.data) as wire.Task<Result>;
+    progress(last);
+  }
+  if (last.state === "done" && last.result) return last.result;
+  if (last.state === "cancelled") throw new Refusal(0, "Cancelled; nothing of it is left.", "cancelled");
+  throw Refusal.of(last.error ?? { message: "The server stopped telling how it goes.", code: null }, 500);
+}

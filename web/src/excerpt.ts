@@ -1,0 +1,28 @@
+// The place of a passage in a document, and as much of the text around it as a page can show.
+
+import type { Passage } from "./api/types";
+
+export interface Located {
+  before: string;
+  mark: string;
+  after: string;
+  /** Not all of the text is there. */
+  cut: boolean;
+}
+
+const LONGEST = 100_000;
+
+export function locate(text: string, passage: Passage | null, longest = LONGEST): Located {
+  const mark = passage ? passage.match + passage.token : "";
+  const place = passage ? text.indexOf(passage.before + mark + passage.after) : -1;
+  const start = place < 0 || !passage ? 0 : place + passage.before.length;
+  const end = place < 0 ? 0 : start + mark.length;
+  const first = Math.max(0, Math.min(start - longest / 2, text.length - longest));
+  const last = Math.max(end, first + longest);
+  return {
+    before: text.slice(first, start),
+    mark: text.slice(start, end),
+    after: text.slice(end, last),
+    cut: first > 0 || last < text.length,
+  };
+}

@@ -1,0 +1,25 @@
+// Where the user is: the section that a narrow screen shows, and the dialog that is open.
+
+import { signal } from "@preact/signals";
+import type { Passage } from "../api/types";
+
+export type Section = "documents" | "text" | "why";
+
+export const section = signal<Section>("text");
+
+export type Dialog =
+  | { kind: "add" }
+  | { kind: "document"; id: string; version: number | null; passage: Passage | null }
+  | { kind: "forget"; id: string }
+  | { kind: "prove"; id: string | null }
+  | { kind: "history" };
+
+export const dialog = signal<Dialog | null>(null);
+
+export const close = () => {
+  dialog.value = null;
+};
+
+export const openDocument = (id: string, version: number | null = null, passage: Passage | null = null) => {
+  dialog.value = { kind: "document", id, version, passage };
+};

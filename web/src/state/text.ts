@@ -1,0 +1,86 @@
+// The text in the middle: a prompt, and the tokens that the memory put after it.
+
+import { batch, computed, signal } from "@preact/signals";
+import * as memo from "../api/memo";
+import type { Done, Token } from "../api/types";
+import { refresh, transaction } from "./memory";
+
+/** What was shown to the memory, and token by token what is to be looked at. */
+export interface Spoken {
+  prompt: string;
+  tokens: Token[];
+  done: Done | null;
+  /** The memory's last transaction then: a later one makes this a thing of the past. */
+  transaction: number | null;
+  again: () => void;
+}
+
+export const prompt = signal("");
+export const options = signal<memo.Options>({ max_tokens: 64, temperature: 0, seed: 0 });
+export const spoken = signal<Spoken | null>(null);
+export const failure = signal<unknown>(null);
+/** The token that is being explained. */
+export const chosen = signal<number | null>(null);
+
+const running = signal<AbortController | null>(null);
+export const busy = computed(() => running.value !== null);
+export const stale = computed(() => spoken.value !== null && !busy.value && spoken.value.transaction !== transaction.value);
+
+/** Everything before a token. */
+export function before({ prompt, tokens }: Pick<Spoken, "prompt" | "tokens">, index: number): string {
+  return (
+    prompt +
+    tokens
+      .slice(0, index)
+      .map((token) => token.text)
+      .join("")
+  );
+}
+
+/** Completes the prompt, token by token as they come. */
+export const complete = (): Promise<void> =>
+  speak(complete, prompt.value, async (add, signal) => {
+    const tokens = memo.complete(prompt.value, options.value, signal);
+    for (;;) {
+      const next = await tokens.next();
+      if (next.done) return next.value;
+      add([next.value]);
+    }
+  });
+
+/** Tints the prompt's own tokens: how well does the memory know this text? */
+export const read = (): Promise<void> =>
+  speak(read, "", async (add) => {
+    add((await memo.tint(prompt.value)).tokens);
+    return null;
+  });
+
+export function stop(): void {
+  running.value?.abort();
+  running.value = null;
+}
+
+type Speaker = (add: (tokens: Token[]) => void, signal: AbortSignal) => Promise<Done | null>;
+
+async function speak(again: () => void, prompt: string, speaker: Speaker): Promise<void> {
+  stop();
+  const mine = new AbortController();
+  const update = (change: (spoken: Spoken) => Spoken) => {
+    if (running.value === mine && spoken.value) spoken.value = change(spoken.value);
+  };
+  batch(() => {
+    running.value = mine;
+    failure.value = null;
+    chosen.value = null;
+    spoken.value = { prompt, tokens: [], done: null, transaction: transaction.value, again };
+  });
+  try {
+    const add = (tokens: Token[]) => update((was) => ({ ...was, tokens: [...was.tokens, ...tokens] }));
+    const done = await speaker(add, mine.signal);
+    update((was) => ({ ...was, done }));
+  } catch (error) {
+    if (!mine.signal.aborted) failure.value = error;
+  }
+  if (running.value === mine) running.value = null;
+  void refresh();
+}

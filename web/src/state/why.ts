@@ -1,0 +1,73 @@
+// Why the memory said a token: candidates, evidence and sources, asked again whenever the memory changes.
+
+import { computed, effect, signal } from "@preact/signals";
+import * as memo from "../api/memo";
+import type { Explanation } from "../api/types";
+import { Answer } from "./answer";
+import { refresh, transaction } from "./memory";
+import { say } from "./notice";
+import { section } from "./place";
+import { before, chosen, spoken } from "./text";
+
+export const explanation = new Answer<Explanation>();
+
+/** What stands before the chosen token, and the token. */
+export const asked = computed(() => {
+  const [text, index] = [spoken.value, chosen.value];
+  const token = index === null ? null : text?.tokens[index];
+  return text && token && index !== null ? { prompt: before(text, index), token } : null;
+});
+
+/** The candidate whose evidence is shown, by its token; the chosen token's own unless another was picked. */
+export const picked = signal<number | null>(null);
+
+export const candidate = computed(() => {
+  const candidates = explanation.value.value?.candidates ?? [];
+  const token = picked.value ?? asked.value?.token.token;
+  return candidates.find((candidate) => candidate.token === token) ?? candidates[0] ?? null;
+});
+
+export function choose(index: number): void {
+  chosen.value = index;
+  picked.value = null;
+  section.value = "why";
+}
+
+const question = computed(() => asked.value?.prompt ?? null);
+
+effect(() => {
+  const prompt = question.value;
+  void transaction.value;
+  if (prompt === null) explanation.clear();
+  else void explanation.ask(() => memo.explain(prompt));
+});
+
+/** The last edit made here, to be undone. */
+export interface Edit {
+  prompt: string;
+  target: string;
+  weight: number;
+  transaction: number;
+}
+
+export const edited = signal<Edit | null>(null);
+
+export async function edit(prompt: string, target: string): Promise<void> {
+  const { transaction, weight } = await memo.edit(prompt, target);
+  if (transaction === null) return say("It says so already.");
+  edited.value = { prompt, target, weight, transaction };
+  await refresh();
+}
+
+export async function undo(transaction: number): Promise<void> {
+  await memo.rollBack(transaction);
+  edited.value = null;
+  say("Undone. Nothing of the edit is left in the memory.");
+  await refresh();
+}
+
+/** A word is said with the space before it: what replaces one needs it too. */
+export function like(token: string, target: string): string {
+  const space = /^\s/.test(token) && /^[\p{L}\p{N}]/u.test(target);
+  return space ? ` ${target}` : target;
+}

@@ -1,0 +1,135 @@
+// One document: its text, versions and history, and what can be done with it.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import * as memo from "../api/memo";
+import type { Document as Memorized, Passage, State, Transactions } from "../api/types";
+import { locate } from "../excerpt";
+import { count, plural } from "../format";
+import { useAnswer } from "../state/answer";
+import { refresh, transaction } from "../state/memory";
+import { close, dialog } from "../state/place";
+import { Log } from "./history";
+import { Dialog, Failure, Time } from "./parts";
+
+interface Props {
+  id: string;
+  version: number | null;
+  passage: Passage | null;
+}
+
+export function Document({ id, version, passage }: Props) {
+  const shown = useSignal(version);
+  const answer = useAnswer<Memorized>();
+  const history = useAnswer<Transactions>();
+  const ask = () => void answer.ask(() => memo.read(id, shown.value));
+  useEffect(ask, [shown.value, transaction.value]);
+  useEffect(() => void history.ask(() => memo.historyOf(id)), [transaction.value]);
+  const document = answer.value.value;
+  return (
+    <Dialog title={id} close={close} wide>
+      <Failure error={answer.error.value} again={ask} />
+      {document && (
+        <>
+          <Versions document={document} shown={shown.value} show={(version) => (shown.value = version)} />
+          {document.text === null ? <Gone state={document.state} /> : <Text text={document.text} passage={passage} />}
+          <Actions document={document} />
+          <details>
+            <summary>History</summary>
+            <Failure error={history.error.value} />
+            <Log transactions={history.value.value?.transactions ?? []} of={id} />
+          </details>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+interface VersionsProps {
+  document: Memorized;
+  shown: number | null;
+  show: (version: number) => void;
+}
+
+function Versions({ document, shown, show }: VersionsProps) {
+  const { versions, state } = document;
+  const current = versions.find(({ number }) => number === (shown ?? document.version)) ?? versions.at(-1);
+  return (
+    <p class="detail">
+      <span class={`badge ${state === "live" ? "live" : ""}`}>{state}</span>
+      {versions.length > 1 && (
+        <select aria-label="Version" value={current?.number} onChange={(event) => show(Number(event.currentTarget.value))}>
+          {versions.map(({ number, forgotten }) => (
+            <option key={number} value={number}>
+              version {number}
+              {number === document.version ? ", current" : forgotten ? ", forgotten" : ""}
+            </option>
+          ))}
+        </select>
+      )}
+      {current && (
+        <span>
+          {count(current.tokens)} {plural(current.tokens, "token")} · {current.kind === "edit" ? "edited" : "memorized"}{" "}
+          <Time at={current.time} />
+        </span>
+      )}
+      {Object.entries(document.labels).map(([name, value]) => (
+        <span class="badge" key={name}>
+          {name}: {value}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function Gone({ state }: { state: State }) {
+  return (
+    <p class="hint">
+      {state === "forgotten"
+        ? "The text is gone: it was forgotten. Its name, a date and a keyed digest are all that is left."
+        : "It is not in the memory any more: what brought it was rolled back."}
+    </p>
+  );
+}
+
+function Text({ text, passage }: { text: string; passage: Passage | null }) {
+  const mark = useRef<HTMLElement>(null);
+  const { before, mark: marked, after, cut } = locate(text, passage);
+  useEffect(() => mark.current?.scrollIntoView({ block: "center" }), [text]);
+  return (
+    <>
+      <div class="prose" tabIndex={0} role="region" aria-label="Text">
+        {before}
+        {marked && <mark ref={mark}>{marked}</mark>}
+        {after}
+      </div>
+      {cut && <p class="hint">This is a part of a long text.</p>}
+    </>
+  );
+}
+
+function Actions({ document: { id, state } }: { document: Memorized }) {
+  const change = useAnswer<unknown>();
+  const run = (call: (id: string) => Promise<unknown>) => change.ask(() => call(id).then(refresh));
+  if (state === "forgotten") return null;
+  return (
+    <>
+      <div class="actions">
+        {state === "live" && <button onClick={() => run(memo.retire)}>Retire</button>}
+        {state === "retired" && <button onClick={() => run(memo.restore)}>Restore</button>}
+        {state === "live" && <button onClick={() => (dialog.value = { kind: "prove", id })}>Prove it</button>}
+        <button class="danger" onClick={() => (dialog.value = { kind: "forget", id })}>
+          Forget…
+        </button>
+        <span class="hint">
+          {state === "live"
+            ? "Retiring takes it out of the memory and keeps the text."
+            : state === "retired"
+              ? "Out of the memory; the text is kept."
+              : ""}
+        </span>
+      </div>
+      <Failure error={change.error.value} />
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+// The documents: what the memory has read.
+
+import type { Row, State } from "../api/types";
+import { count, plural } from "../format";
+import { LIMIT, page, rows, search, show, turn } from "../state/documents";
+import { empty } from "../state/memory";
+import { dialog, openDocument } from "../state/place";
+import { Jobs } from "./jobs";
+import { Failure, Icon, Pages, Time } from "./parts";
+
+const STATES: (State | "")[] = ["", "live", "retired", "forgotten", "rolled back"];
+
+export function Documents() {
+  const found = rows.value.value;
+  return (
+    <section class="documents" aria-labelledby="documents">
+      <div class="heading">
+        <h2 id="documents">Documents</h2>
+        <button onClick={() => (dialog.value = { kind: "add" })}>
+          <Icon name="plus" /> Add
+        </button>
+      </div>
+      <div class="filter">
+        <input
+          type="search"
+          aria-label="Search documents"
+          placeholder="Search"
+          value={page.value.search}
+          onInput={(event) => later(event.currentTarget.value)}
+        />
+        <select aria-label="State" value={page.value.state} onChange={(event) => show(event.currentTarget.value as State | "")}>
+          {STATES.map((state) => (
+            <option key={state} value={state}>
+              {state || "all"}
+            </option>
+          ))}
+        </select>
+      </div>
+      <Jobs />
+      <Failure error={rows.error.value} />
+      {found && (found.documents.length ? <List documents={found.documents} /> : <Nothing />)}
+      {found && <Pages label="Pages of documents" offset={page.value.offset} limit={LIMIT} total={found.total} turn={turn} />}
+    </section>
+  );
+}
+
+let timer = 0;
+
+/** Searches when the user pauses. */
+function later(text: string): void {
+  clearTimeout(timer);
+  timer = window.setTimeout(() => search(text), 200);
+}
+
+function List({ documents }: { documents: Row[] }) {
+  return (
+    <ul class="rows" aria-label="Documents">
+      {documents.map((row) => (
+        <li key={row.id} class={row.state === "live" ? "" : "gone"}>
+          <button class="row" onClick={() => openDocument(row.id)}>
+            <span class="name">{row.id}</span>
+            <span class="detail">
+              {count(row.tokens)} {plural(row.tokens, "token")}
+              {row.time && " · "}
+              <Time at={row.time} />
+              {row.kind === "edit" && <span class="badge">edit</span>}
+              {row.state !== "live" && <span class="badge">{row.state}</span>}
+              {row.versions > 1 && <span class="badge">{row.versions} versions</span>}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Nothing() {
+  const { search, state } = page.value;
+  return (
+    <p class="hint">
+      {search || state ? "No document matches." : empty.value ? "Nothing memorized yet. Drop a text file here, or add one." : ""}
+    </p>
+  );
+}

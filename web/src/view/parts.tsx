@@ -1,0 +1,127 @@
+// Small parts that many views share.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { words } from "../api/client";
+import { ago, count, short } from "../format";
+import { say } from "../state/notice";
+
+const ICONS = {
+  plus: "M12 5v14M5 12h14",
+  close: "M6 6l12 12M18 6L6 18",
+  copy: "M9 9h10v11H9zM5 15V4h10",
+  clock: "M12 7v5l3 2M12 3a9 9 0 1 0 0 18a9 9 0 0 0 0-18",
+  sun: "M12 8a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M19 5l-1.4 1.4M6.4 17.6L5 19",
+  moon: "M20 14.5A8.5 8.5 0 0 1 9.5 4A8.5 8.5 0 1 0 20 14.5",
+  left: "M15 5l-7 7l7 7",
+  right: "M9 5l7 7l-7 7",
+};
+
+export function Icon({ name }: { name: keyof typeof ICONS }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={ICONS[name]} />
+    </svg>
+  );
+}
+
+interface DialogProps {
+  title: string;
+  close: () => void;
+  wide?: boolean;
+  children: ComponentChildren;
+}
+
+export function Dialog({ title, close, wide, children }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    element.current?.showModal();
+    return () => before?.focus();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={wide ? "wide" : ""}
+      aria-labelledby={heading}
+      onCancel={(event) => (event.preventDefault(), close())}
+    >
+      <header>
+        <h2 id={heading}>{title}</h2>
+        <button class="quiet icon-only" aria-label="Close" onClick={close}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {children}
+    </dialog>
+  );
+}
+
+export function Failure({ error, again }: { error: unknown; again?: (() => void) | undefined }) {
+  if (!error) return null;
+  return (
+    <p class="failure" role="alert">
+      {words(error)}
+      {again && <button onClick={again}>Try again</button>}
+    </p>
+  );
+}
+
+export function Digest({ value, whole }: { value: string; whole?: boolean }) {
+  const copy = () => navigator.clipboard.writeText(value).then(() => say("Digest copied."));
+  return (
+    <span class="digest">
+      <code title={value}>{whole ? value : short(value)}</code>
+      {/* The clipboard is there only on secure origins. */}
+      {"clipboard" in navigator && (
+        <button class="quiet icon-only" aria-label="Copy the digest" onClick={copy}>
+          <Icon name="copy" />
+        </button>
+      )}
+    </span>
+  );
+}
+
+export function Time({ at }: { at: string }) {
+  return <time title={at}>{ago(at)}</time>;
+}
+
+/** A share as a bar. What it says is said in words beside it. */
+export function Bar({ share, tone }: { share: number; tone?: string }) {
+  return (
+    <span class={`bar ${tone ?? ""}`} aria-hidden="true">
+      <span style={{ width: `${Math.min(1, Math.max(0, share)) * 100}%` }} />
+    </span>
+  );
+}
+
+interface PagesProps {
+  label: string;
+  offset: number;
+  limit: number;
+  total: number;
+  turn: (offset: number) => void;
+}
+
+/** Newer and older pages of a list; nothing when all of it fits. */
+export function Pages({ label, offset, limit, total, turn }: PagesProps) {
+  if (total <= limit) return null;
+  const last = Math.min(offset + limit, total);
+  return (
+    <nav class="pages" aria-label={label}>
+      <button
+        class="quiet icon-only"
+        aria-label="Newer"
+        disabled={offset === 0}
+        onClick={() => turn(Math.max(0, offset - limit))}
+      >
+        <Icon name="left" />
+      </button>
+      {count(offset + 1)}–{count(last)} of {count(total)}
+      <button class="quiet icon-only" aria-label="Older" disabled={last === total} onClick={() => turn(offset + limit)}>
+        <Icon name="right" />
+      </button>
+    </nav>
+  );
+}

@@ -1,0 +1,83 @@
+// The text in the middle: a prompt, and what the memory says after it.
+
+import { empty } from "../state/memory";
+import { busy, complete, failure, options, prompt, read, spoken, stop } from "../state/text";
+import { Failure } from "./parts";
+import { Spoken } from "./spoken";
+import { Welcome } from "./welcome";
+
+export function Text() {
+  const ready = prompt.value !== "" && !empty.value;
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (ready) void complete();
+  };
+  const keys = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+  };
+  return (
+    <section class="text" aria-labelledby="text">
+      <h2 id="text">Text</h2>
+      {empty.value && <Welcome />}
+      <form onSubmit={submit} onKeyDown={keys}>
+        <textarea
+          aria-label="Prompt"
+          rows={3}
+          placeholder="Begin a sentence; the memory goes on."
+          value={prompt.value}
+          onInput={(event) => (prompt.value = event.currentTarget.value)}
+        />
+        <div class="actions">
+          {busy.value ? (
+            <button type="button" class="primary" onClick={stop}>
+              Stop
+            </button>
+          ) : (
+            <button class="primary" disabled={!ready} title="Ctrl+Enter, or ⌘+Enter">
+              Complete
+            </button>
+          )}
+          <button
+            type="button"
+            disabled={!ready || busy.value}
+            title="Tints the prompt itself: how well does the memory know it?"
+            onClick={read}
+          >
+            Tint the prompt
+          </button>
+          <Options />
+        </div>
+      </form>
+      <Failure error={failure.value} again={spoken.value?.again} />
+      {spoken.value && <Spoken spoken={spoken.value} />}
+    </section>
+  );
+}
+
+function Options() {
+  const { max_tokens, temperature, seed } = options.value;
+  const set = (name: keyof typeof options.value) => (event: { currentTarget: HTMLInputElement }) => {
+    const value = event.currentTarget.valueAsNumber;
+    if (!Number.isNaN(value)) options.value = { ...options.value, [name]: value };
+  };
+  return (
+    <details class="options">
+      <summary>Options</summary>
+      <div>
+        <label>
+          Length
+          <input type="number" min={1} max={2048} value={max_tokens} onInput={set("max_tokens")} />
+        </label>
+        <label>
+          Temperature
+          <input type="number" min={0} max={5} step={0.1} value={temperature} onInput={set("temperature")} />
+        </label>
+        <label>
+          Seed
+          <input type="number" min={0} step={1} value={seed} disabled={temperature === 0} onInput={set("seed")} />
+        </label>
+        <p class="hint">At temperature 0 it recalls; above, it draws.</p>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,35 @@
+import { expect, test, vi } from "vitest";
+import { reachable, Refusal, send, useKeyring } from "../src/api/client";
+import { json, refusal, serve } from "./server";
+
+test("a refusal carries the server's own words", async () => {
+  serve({ documents: refusal(409, "It would not fit.", "full") });
+  const error = await send("documents", { json: {} }).catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(Refusal);
+  expect(error).toMatchObject({ status: 409, message: "It would not fit.", full: true });
+});
+
+test("no answer at all is known, until there is one", async () => {
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
+  await expect(send("stats")).rejects.toThrow("does not answer");
+  expect(reachable.value).toBe(false);
+  serve({ stats: json({}) });
+  await send("stats");
+  expect(reachable.value).toBe(true);
+});
+
+test("a missing key is asked for, and the request is made again with it", async () => {
+  let key: string | null = null;
+  useKeyring({
+    key: () => key,
+    ask: async (refused) => {
+      expect(refused).toBe(key);
+      key = key ? "right" : "wrong";
+    },
+  });
+  const asked = serve({
+    stats: ({ authorization }) => (authorization === "Bearer right" ? json({}) : refusal(401, "a key is needed")),
+  });
+  expect((await send("stats")).ok).toBe(true);
+  expect(asked.map(({ authorization }) => authorization)).toEqual([null, "Bearer wrong", "Bearer right"]);
+});

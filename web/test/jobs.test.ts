@@ -1,0 +1,99 @@
+import { beforeEach, expect, test } from "vitest";
+import { refresh } from "../src/state/memory";
+import { cancel, jobs, makeRoom, memorize, outcome, resume, upload } from "../src/state/jobs";
+import { notice } from "../src/state/notice";
+import { json, refusal, serve, sse, stats } from "./server";
+
+const task = (state: string, parts = {}) => ({
+  id: "t-1",
+  kind: "memorize",
+  state,
+  what: "memorizing",
+  done: 0,
+  whole: 10,
+  result: null,
+  error: null,
+  ...parts,
+});
+const result = { documents: 1, tokens: 30, added: ["note"], updated: [], unchanged: [] };
+const done = sse(["progress", task("running", { done: 5 })], ["progress", task("done", { result })]);
+const full = sse(["progress", task("failed", { error: { message: "It would not fit.", code: "full" } })]);
+
+beforeEach(() => {
+  jobs.value = [];
+});
+
+test("a text is a task that is followed to its end", async () => {
+  const seen: unknown[] = [];
+  const stop = jobs.subscribe(([job]) => job?.task && seen.push(job.task.done));
+  const asked = serve({ documents: json(task("queued"), 202), "tasks/t-1/events": done, stats: stats() });
+  expect(await memorize("Some text.", "note")).toBe(true);
+  stop();
+  expect(asked[0]).toMatchObject({ method: "POST", body: { text: "Some text.", id: "note", wait: false } });
+  expect(seen).toContain(5);
+  expect(jobs.value).toEqual([]);
+  expect(notice.value?.text).toBe("Memorized “note”: 30 tokens.");
+});
+
+test("a text that does not fit waits, and is memorized once there is room", async () => {
+  serve({ documents: json(task("queued"), 202), "tasks/t-1/events": full, stats: stats({ cell_bytes: 1000 }) });
+  await refresh();
+  expect(await memorize("Long text.", "note")).toBe(false);
+  expect(jobs.value[0]?.error).toMatchObject({ full: true });
+
+  const asked = serve({
+    rebuild: json(task("queued", { id: "t-2" }), 202),
+    "tasks/t-2/events": sse(["progress", task("done", { result: {} })]),
+    documents: json(task("queued"), 202),
+    "tasks/t-1/events": done,
+    stats: stats(),
+  });
+  await makeRoom(jobs.value[0]!);
+  await expect.poll(() => jobs.value).toEqual([]);
+  expect(asked[0]).toMatchObject({ path: "rebuild", body: { memory: 2000 } });
+});
+
+test("a refusal before the task began waits too, and can be forced", async () => {
+  serve({ documents: refusal(409, "It would not fit.", "full"), stats: stats() });
+  await memorize("Long text.", "note");
+  const asked = serve({ documents: json(task("queued"), 202), "tasks/t-1/events": done, stats: stats() });
+  jobs.value[0]!.again!(true);
+  await expect.poll(() => jobs.value).toEqual([]);
+  expect(asked[0]?.body).toMatchObject({ force: true });
+});
+
+test("what is cancelled leaves nothing behind", async () => {
+  const asked = serve({
+    "tasks/t-1": json(task("cancelled")),
+    "tasks/t-1/events": sse(["progress", task("cancelled")]),
+    documents: json(task("queued"), 202),
+    stats: stats(),
+  });
+  await memorize("Text.", "");
+  expect(jobs.value).toEqual([]);
+  await cancel({ key: 1, name: "", task: task("running") as never, error: null, again: null });
+  expect(asked.at(-1)).toMatchObject({ path: "tasks/t-1", method: "DELETE" });
+});
+
+test("files go one after the other, under their names", async () => {
+  const asked = serve({ upload: json(task("queued"), 202), "tasks/t-1/events": done, stats: stats() });
+  await upload([new File(["a"], "a b.txt"), new File(["b"], "b.txt")]);
+  expect(asked.map(({ path }) => path)).toEqual(
+    ["upload?id=a+b.txt&wait=false", "upload?id=b.txt&wait=false"].flatMap((path) => [path, "tasks/t-1/events", "stats"]),
+  );
+});
+
+test("tasks that run already are taken up", async () => {
+  serve({
+    tasks: json({ tasks: [task("running"), task("done", { id: "t-0" })] }),
+    "tasks/t-1/events": () => new Promise(() => {}),
+    stats: stats(),
+  });
+  await resume();
+  expect(jobs.value).toHaveLength(1);
+});
+
+test("memorizing what is known says so", () => {
+  expect(outcome("note", { tokens: 0, unchanged: ["note"] })).toBe("“note” was known already.");
+  expect(outcome("note", { tokens: 1, unchanged: [] })).toBe("Memorized “note”: 1 token.");
+});
