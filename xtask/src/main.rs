@@ -1,5 +1,6 @@
 //! `cargo xtask …`: everything that checks, measures or builds the project, in one place.
 
+mod clients;
 mod web;
 
 use anyhow::{Context, Result, bail};
@@ -24,6 +25,8 @@ enum Task {
         #[arg(long)]
         all: bool,
     },
+    /// Run the tests of the server with Python clients.
+    Clients,
     /// Run a benchmark and print its ratios, e.g. `cargo xtask bench dense -- --dim 2048`.
     Bench {
         /// Which one: `dense`, `sparse_read`, … (crates/*/benches).
@@ -65,6 +68,7 @@ fn main() -> Result<()> {
     std::env::set_current_dir(root)?;
     match Args::parse().task {
         Task::Test { all } => test(all),
+        Task::Clients => clients(),
         Task::Bench { name, options } => {
             let mut args = vec!["bench", "--workspace", "--bench", &name, "--"];
             args.extend(options.iter().map(String::as_str));
@@ -111,6 +115,7 @@ fn test(all: bool) -> Result<()> {
     } else {
         stage("tests", || cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]))?;
     }
+    stage("clients", clients)?;
     stage("page", web::check)?;
     stage("page in a browser", || web::walk(&[]))?;
     stage("documentation examples", || cargo(&["test", "--workspace", "--doc", "--quiet"]))?;
@@ -145,6 +150,11 @@ fn test(all: bool) -> Result<()> {
     }
     println!("== everything passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
+}
+
+fn clients() -> Result<()> {
+    cargo(&["build", "--workspace", "--bins", "--examples", "--quiet"])?;
+    clients::clients()
 }
 
 /// The program writes its own pages, so that they cannot differ from what it takes.

@@ -108,7 +108,9 @@ impl From<memo_store::Error> for Failure {
             }
             Error::Memory(memo::sparse::Error::Room { .. }) => StatusCode::INSUFFICIENT_STORAGE,
             Error::Memory(
-                memo::sparse::Error::Token { .. } | memo::sparse::Error::Range { .. },
+                memo::sparse::Error::Settings(_)
+                | memo::sparse::Error::Token { .. }
+                | memo::sparse::Error::Range { .. },
             ) => StatusCode::BAD_REQUEST,
             // Its words may name paths, which are nobody's business.
             _ => {

@@ -144,6 +144,13 @@ impl Doors {
             }
             who = number;
         }
+        let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+        let most = self.app.config.limits.body;
+        if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| length > most)
+        {
+            let message = format!("a request may have at most {most} bytes");
+            return Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+        }
         match self.rates.get(who).map(RateLimiter::check) {
             Some(Err(_)) => {
                 let message = "too many requests with this key; try again soon";

@@ -1,7 +1,8 @@
 //! The page: files that `cargo xtask web` built, as part of this program.
 
+use crate::error::Failure;
 use axum::extract::Path;
-use axum::http::{StatusCode, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use include_dir::{Dir, include_dir};
 
@@ -20,7 +21,7 @@ pub(crate) async fn asset(Path(path): Path<String>) -> Response {
 
 fn file(path: &str, cache: &'static str) -> Response {
     let Some(file) = FILES.get_file(path) else {
-        return (StatusCode::NOT_FOUND, "there is no such file\n").into_response();
+        return Failure::missing("there is no such file").into_response();
     };
     let kind = match path.rsplit_once('.').map(|(_, ending)| ending) {
         Some("html") => "text/html; charset=utf-8",

@@ -1,15 +1,18 @@
 //! The reference: OpenAPI for programs, and the same as a page for people.
 
+use crate::app::App;
 use crate::harness;
 use crate::native::{changes, documents, facts, forgetting, reading, tasks};
 use crate::openai::{self, chat, completions};
 use axum::Json;
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use serde_json::Value;
 use std::fmt::Write;
 use utoipa::OpenApi;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{Content, Ref, ResponseBuilder};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -49,9 +52,37 @@ fn described() -> utoipa::openapi::OpenApi {
     api
 }
 
-/// The API in OpenAPI's words.
-pub(crate) async fn openapi() -> Json<utoipa::openapi::OpenApi> {
-    Json(described())
+/// Refusals that any operation may answer with, and those of operations that take a body.
+const REFUSALS: [(&str, &str); 6] = [
+    ("400", "The request says something that it should not"),
+    ("401", "It needs a key"),
+    ("403", "The key does not allow it, or it comes from elsewhere"),
+    ("408", "It took too long to arrive"),
+    ("429", "There were too many with this key; `Retry-After` says when to try again"),
+    ("503", "There is too much to do; `Retry-After` says when to try again"),
+];
+const BODY_REFUSALS: [(&str, &str); 2] =
+    [("413", "It is too large"), ("415", "It is of another content type")];
+
+/// The API in OpenAPI's words, with all that may be refused.
+pub(crate) async fn openapi(State(app): State<App>) -> Json<utoipa::openapi::OpenApi> {
+    let mut api = described();
+    if !app.config.keys.is_empty() {
+        api.security = Some(vec![SecurityRequirement::new("key", [""; 0])]);
+    }
+    let paths = api.paths.paths.values_mut();
+    for operation in paths.flat_map(|path| [&mut path.get, &mut path.post, &mut path.delete]) {
+        let Some(operation) = operation else { continue };
+        let body = operation.request_body.iter().flat_map(|_| BODY_REFUSALS);
+        for (status, what) in REFUSALS.into_iter().chain(body) {
+            let error = Content::new(Some(Ref::from_schema_name("ErrorBody")));
+            let refusal =
+                ResponseBuilder::new().description(what).content("application/json", error);
+            let responses = &mut operation.responses.responses;
+            responses.entry(status.to_owned()).or_insert_with(|| refusal.build().into());
+        }
+    }
+    Json(api)
 }
 
 /// The API as a page.

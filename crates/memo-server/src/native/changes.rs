@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::error::{ErrorBody, Failure};
 use crate::extract::{Asked, At, Json};
 use crate::model::Cost;
+use crate::tasks::Task;
 use axum::extract::State;
 use axum::response::Response;
 use memo_store::{Kind, Store};
@@ -73,7 +74,7 @@ pub(crate) async fn log(
 }
 
 /// Undoes a change, if no later one depends on it.
-#[utoipa::path(post, path = "/api/transactions/{id}/rollback", tag = "changes", params(("id" = u64, Path)), request_body = Why, responses((status = 200, body = Changed), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/transactions/{id}/rollback", tag = "changes", params(("id" = u64, Path)), request_body = Why, responses((status = 200, body = Changed), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn rollback(
     State(app): State<App>,
     At(id): At<u64>,
@@ -90,7 +91,9 @@ pub(crate) async fn rollback(
 /// What is to follow a prompt.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Edit {
+    #[schema(min_length = 1)]
     prompt: String,
+    #[schema(min_length = 1)]
     target: String,
     reason: Option<String>,
 }
@@ -107,7 +110,7 @@ pub(crate) struct Edited {
 }
 
 /// Makes a text what follows a prompt.
-#[utoipa::path(post, path = "/api/edit", tag = "changes", request_body = Edit, responses((status = 200, body = Edited), (status = 400, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/edit", tag = "changes", request_body = Edit, responses((status = 200, body = Edited), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn edit(
     State(app): State<App>,
     Json(asked): Json<Edit>,
@@ -125,6 +128,7 @@ pub(crate) async fn edit(
 /// What is to be replaced.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Replace {
+    #[schema(min_length = 1)]
     old: String,
     new: String,
     /// Only in this document.
@@ -140,7 +144,7 @@ pub(crate) struct Replaced {
 }
 
 /// Replaces text in documents.
-#[utoipa::path(post, path = "/api/replace", tag = "changes", request_body = Replace, responses((status = 200, body = Replaced), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/replace", tag = "changes", request_body = Replace, responses((status = 200, body = Replaced), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn replace(
     State(app): State<App>,
     Json(asked): Json<Replace>,

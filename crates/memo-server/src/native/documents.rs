@@ -46,6 +46,7 @@ pub(crate) struct Listed {
 
 /// Which documents.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Which {
     /// Part of an id or a label.
     search: Option<String>,
@@ -135,6 +136,7 @@ pub(crate) struct ShownVersion {
 }
 
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct WhichVersion {
     /// The version whose text is given.
     version: Option<u32>,
@@ -149,9 +151,17 @@ pub(crate) async fn show(
 ) -> Result<axum::Json<Shown>, Failure> {
     let shown = app.read(move |_, view| {
         let document = view.document(&id)?;
-        let text = match (which.version, document.place) {
-            (None, None) => None,
-            (version, _) => Some(view.text(&id, version)?),
+        let current = document.place.map(|place| place.version);
+        let text = match which.version.or(current) {
+            None => None,
+            Some(number) => match document.versions.iter().find(|v| v.number == number) {
+                None => {
+                    let message = format!("document {id:?} has no version {number}");
+                    return Err(Failure::missing(message));
+                }
+                Some(version) if version.forgotten.is_some() => None,
+                Some(_) => Some(view.text(&id, Some(number))?),
+            },
         };
         let versions = document.versions.iter().map(|version| ShownVersion {
             number: version.number,
@@ -163,7 +173,7 @@ pub(crate) async fn show(
         });
         Ok(Shown {
             state: document.state(),
-            version: document.place.map(|place| place.version),
+            version: current,
             versions: versions.collect(),
             labels: document.labels,
             id: document.id,
@@ -192,6 +202,7 @@ pub(crate) async fn history(
 /// A text to memorize.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 pub(crate) struct New {
+    #[schema(min_length = 1)]
     text: String,
     /// Its name; without one it gets one from its content.
     id: Option<String>,
@@ -202,6 +213,7 @@ pub(crate) struct New {
 /// One text, or several, to memorize in one transaction.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 pub(crate) struct Memorize {
+    #[schema(min_length = 1)]
     text: Option<String>,
     id: Option<String>,
     #[serde(default)]
@@ -244,7 +256,7 @@ pub(crate) struct Memorized {
 }
 
 /// Memorizes texts.
-#[utoipa::path(post, path = "/api/documents", tag = "documents", request_body = Memorize, responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 400, body = ErrorBody), (status = 409, body = ErrorBody, description = "They would not fit")))]
+#[utoipa::path(post, path = "/api/documents", tag = "documents", request_body = Memorize, responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 409, body = ErrorBody, description = "They would not fit")))]
 pub(crate) async fn memorize(
     State(app): State<App>,
     Json(asked): Json<Memorize>,
@@ -260,6 +272,7 @@ pub(crate) async fn memorize(
 
 /// What a file is called, and how it is brought in.
 #[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Uploaded {
     /// Its name.
     id: Option<String>,
@@ -274,7 +287,7 @@ pub(crate) struct Uploaded {
 }
 
 /// Memorizes a file.
-#[utoipa::path(post, path = "/api/upload", tag = "documents", params(Uploaded), request_body(content = String, content_type = "application/octet-stream", description = "The file, in UTF-8"), responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 400, body = ErrorBody), (status = 409, body = ErrorBody), (status = 415, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/upload", tag = "documents", params(Uploaded), request_body(content = String, content_type = "application/octet-stream", description = "The file, in UTF-8"), responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn upload(
     State(app): State<App>,
     Asked(Uploaded { id, reason, force, wait }): Asked<Uploaded>,
@@ -347,7 +360,7 @@ async fn bring(app: &App, new: Vec<New>, how: How) -> Result<Response, Failure> 
 }
 
 /// Takes a document out of the memory, and keeps it.
-#[utoipa::path(post, path = "/api/documents/{id}/retire", tag = "documents", params(("id" = String, Path)), request_body = Why, responses((status = 200, body = Changed), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/documents/{id}/retire", tag = "documents", params(("id" = String, Path)), request_body = Why, responses((status = 200, body = Changed), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn retire(
     State(app): State<App>,
     At(id): At<String>,
@@ -357,7 +370,7 @@ pub(crate) async fn retire(
 }
 
 /// Brings a retired document back.
-#[utoipa::path(post, path = "/api/documents/{id}/restore", tag = "documents", params(("id" = String, Path)), request_body = Why, responses((status = 200, body = Changed), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/documents/{id}/restore", tag = "documents", params(("id" = String, Path)), request_body = Why, responses((status = 200, body = Changed), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn restore(
     State(app): State<App>,
     At(id): At<String>,

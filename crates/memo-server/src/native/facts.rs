@@ -57,7 +57,7 @@ pub(crate) struct Digest {
 }
 
 /// The digest of the memory: the same for every model of these settings that knows the same texts.
-#[utoipa::path(get, path = "/api/digest", tag = "model", responses((status = 200, body = Digest)))]
+#[utoipa::path(get, path = "/api/digest", tag = "model", responses((status = 200, body = Digest), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn digest(State(app): State<App>) -> Result<Response, Failure> {
     let known = app.digest.lock().clone();
     let transaction = app.model.read()?.transaction();
@@ -79,6 +79,7 @@ pub(crate) async fn digest(State(app): State<App>) -> Result<Response, Failure> 
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Rebuild {
     /// Bytes of cells; the same as now if nothing is said.
+    #[schema(minimum = 65536)]
     memory: Option<u64>,
     /// Whether to wait for the result; if not, or if it takes too long, the answer is a task.
     wait: Option<bool>,
@@ -92,7 +93,7 @@ pub(crate) struct Rebuilt {
 }
 
 /// Makes the memory anew from its documents, with more room if asked for.
-#[utoipa::path(post, path = "/api/rebuild", tag = "model", request_body = Rebuild, responses((status = 200, body = Rebuilt), (status = 202, body = Task), (status = 400, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/rebuild", tag = "model", request_body = Rebuild, responses((status = 200, body = Rebuilt), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn rebuild(
     State(app): State<App>,
     Json(Rebuild { memory, wait }): Json<Rebuild>,
@@ -113,13 +114,13 @@ pub(crate) async fn rebuild(
 }
 
 /// Whether the process lives.
-#[utoipa::path(get, path = "/healthz", tag = "operation", responses((status = 200, body = String)))]
+#[utoipa::path(get, path = "/healthz", tag = "operation", security(()), responses((status = 200, body = String)))]
 pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
 
 /// Whether it can answer.
-#[utoipa::path(get, path = "/readyz", tag = "operation", responses((status = 200, body = String), (status = 503, body = String)))]
+#[utoipa::path(get, path = "/readyz", tag = "operation", security(()), responses((status = 200, body = String), (status = 503, body = String)))]
 pub(crate) async fn readyz(State(app): State<App>) -> (StatusCode, &'static str) {
     if app.stopping.load(Ordering::Acquire) || app.model.is_broken() {
         (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
@@ -129,7 +130,7 @@ pub(crate) async fn readyz(State(app): State<App>) -> (StatusCode, &'static str)
 }
 
 /// Figures for Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "operation", responses((status = 200, body = String)))]
+#[utoipa::path(get, path = "/metrics", tag = "operation", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Failure> {
     let text = app.metrics.text(&app.model)?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";

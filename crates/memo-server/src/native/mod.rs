@@ -19,6 +19,7 @@ use utoipa::{IntoParams, ToSchema};
 
 /// Which rows of a list.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Rows {
     /// At most so many; 50 if nothing is said.
     limit: Option<usize>,
@@ -36,6 +37,7 @@ impl Rows {
 
 /// Why a change is made.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct Why {
     /// In the user's words; kept with the transaction.
     reason: Option<String>,

@@ -1,7 +1,7 @@
 //! Reading the memory: completions token by token, texts tinted by what is known, explanations, and where text stands.
 
 use crate::app::{App, Shared};
-use crate::error::{ErrorBody, Failure};
+use crate::error::Failure;
 use crate::extract::Json;
 use crate::generate::{Ask, Finish, Look, Said, generate, read};
 use axum::extract::State;
@@ -24,12 +24,14 @@ pub(crate) struct Complete {
     /// The most tokens; 64 if nothing is said.
     max_tokens: Option<usize>,
     /// 0 takes the most probable token, 1 draws in proportion.
+    #[schema(minimum = 0, maximum = 100)]
     #[serde(default)]
     temperature: f64,
     /// Draw only from this many of the most probable tokens; 0 is all.
     #[serde(default)]
     top_k: usize,
     /// Draw only from the most probable tokens that together have this probability.
+    #[schema(minimum = 0, maximum = 1)]
     top_p: Option<f64>,
     #[serde(default)]
     seed: u64,
@@ -122,7 +124,7 @@ fn looking(app: &Shared) -> Result<Look, Failure> {
 }
 
 /// Continues a prompt, and says of each token how sure the memory is and which layer spoke.
-#[utoipa::path(post, path = "/api/complete", tag = "reading", request_body = Complete, responses((status = 200, body = Completed), (status = 400, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/complete", tag = "reading", request_body = Complete, responses((status = 200, content((Completed = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events `token`, and a last one `done` or `error`")))]
 pub(crate) async fn complete(
     State(app): State<App>,
     Json(request): Json<Complete>,
@@ -187,7 +189,7 @@ pub(crate) struct Tinted {
 }
 
 /// How probable each token of a text was after those before it, and which layer knew it.
-#[utoipa::path(post, path = "/api/read", tag = "reading", request_body = Text, responses((status = 200, body = Tinted), (status = 400, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/read", tag = "reading", request_body = Text, responses((status = 200, body = Tinted)))]
 pub(crate) async fn read_text(
     State(app): State<App>,
     Json(Text { text }): Json<Text>,
@@ -277,7 +279,7 @@ pub(crate) struct Passage {
 }
 
 /// Says why: the most probable continuations, what each layer and head remembers of them, and their sources.
-#[utoipa::path(post, path = "/api/explain", tag = "reading", request_body = Explain, responses((status = 200, body = Explained), (status = 400, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/explain", tag = "reading", request_body = Explain, responses((status = 200, body = Explained)))]
 pub(crate) async fn explain(
     State(app): State<App>,
     Json(Explain { prompt, candidates }): Json<Explain>,
@@ -353,7 +355,7 @@ pub(crate) struct FoundIn {
 }
 
 /// The documents that contain a text, and where.
-#[utoipa::path(post, path = "/api/find", tag = "reading", request_body = Text, responses((status = 200, body = Found), (status = 400, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/find", tag = "reading", request_body = Text, responses((status = 200, body = Found)))]
 pub(crate) async fn find(
     State(app): State<App>,
     Json(Text { text }): Json<Text>,

@@ -21,13 +21,13 @@ pub(crate) struct All {
 }
 
 /// Tasks that wait, run, or have ended lately; the newest first.
-#[utoipa::path(get, path = "/api/tasks", tag = "tasks", responses((status = 200, body = All)))]
+#[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks", tag = "tasks", responses((status = 200, body = All)))]
 pub(crate) async fn list(State(app): State<App>) -> Json<All> {
     Json(All { tasks: app.tasks.all() })
 }
 
 /// How far a task is.
-#[utoipa::path(get, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = ErrorBody)))]
+#[utoipa::path(get, path = "/api/tasks/{id}", operation_id = "show_task", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = ErrorBody)))]
 pub(crate) async fn show(
     State(app): State<App>,
     At(id): At<String>,
@@ -36,7 +36,7 @@ pub(crate) async fn show(
 }
 
 /// How far a task is, as events `progress`, until it has ended.
-#[utoipa::path(get, path = "/api/tasks/{id}/events", tag = "tasks", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = Task), (status = 404, body = ErrorBody)))]
+#[utoipa::path(get, path = "/api/tasks/{id}/events", tag = "tasks", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = Object, description = "The data of an event is a task"), (status = 404, body = ErrorBody)))]
 pub(crate) async fn events(
     State(app): State<App>,
     At(id): At<String>,

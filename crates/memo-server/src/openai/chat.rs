@@ -16,15 +16,18 @@ use utoipa::ToSchema;
 
 /// What is asked for.
 #[derive(Deserialize, ToSchema)]
+#[schema(as = ChatRequest)]
 pub(crate) struct Request {
     /// What was said so far. The template is plain: contents, each on a line of its own, without roles, because a memory
     /// knows texts and not conversations. So the answer is what follows the last message.
+    #[schema(min_items = 1)]
     messages: Vec<Message>,
     /// The most tokens to generate; another name for `max_tokens`.
     max_completion_tokens: Option<usize>,
     /// Whether to give log-probabilities.
     logprobs: Option<bool>,
     /// Of so many of the most probable tokens, up to 20.
+    #[schema(maximum = 20)]
     top_logprobs: Option<usize>,
     #[serde(flatten)]
     options: Options,
@@ -56,6 +59,7 @@ pub(crate) struct Part {
 
 /// Chat completions.
 #[derive(Serialize, ToSchema)]
+#[schema(as = ChatCompletion)]
 pub(crate) struct Completion {
     id: String,
     object: &'static str,
@@ -68,6 +72,7 @@ pub(crate) struct Completion {
 
 /// One answer, or a piece of it.
 #[derive(Default, Serialize, ToSchema)]
+#[schema(as = ChatChoice)]
 pub(crate) struct Choice {
     index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -207,7 +212,7 @@ impl Work for Job {
 }
 
 /// Continues a conversation.
-#[utoipa::path(post, path = "/v1/chat/completions", tag = "OpenAI", request_body = Request, responses((status = 200, body = Completion, description = "With `stream`, events with `delta` in place of `message`, and a last `[DONE]`"), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
+#[utoipa::path(post, path = "/v1/chat/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events with `delta` in place of `message`, and a last `[DONE]`"), (status = 404, body = ErrorBody)))]
 pub(crate) async fn chat(
     State(app): State<App>,
     Json(request): Json<Request>,

@@ -26,12 +26,14 @@ pub(crate) enum Prompt {
 
 /// What is asked for.
 #[derive(Deserialize, ToSchema)]
+#[schema(as = CompletionRequest)]
 pub(crate) struct Request {
     /// What is to be continued.
     prompt: Option<Prompt>,
     /// Whether the prompt is part of the answer, with its log-probabilities if they are asked for.
     echo: Option<bool>,
     /// Log-probabilities: of each token, and of so many of the most probable ones, up to 20.
+    #[schema(maximum = 20)]
     logprobs: Option<usize>,
     #[serde(flatten)]
     options: Options,
@@ -51,6 +53,7 @@ pub(crate) struct Completion {
 
 /// One completion.
 #[derive(Serialize, ToSchema)]
+#[schema(as = CompletionChoice)]
 pub(crate) struct Choice {
     text: String,
     index: usize,
@@ -200,7 +203,7 @@ impl Work for Job {
 }
 
 /// Continues prompts.
-#[utoipa::path(post, path = "/v1/completions", tag = "OpenAI", request_body = Request, responses((status = 200, body = Completion, description = "With `stream`, events of the same shape and a last `[DONE]`"), (status = 400, body = ErrorBody), (status = 404, body = ErrorBody)))]
+#[utoipa::path(post, path = "/v1/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events of the same shape and a last `[DONE]`"), (status = 404, body = ErrorBody)))]
 pub(crate) async fn completions(
     State(app): State<App>,
     Json(request): Json<Request>,

@@ -34,12 +34,15 @@ pub(super) struct Options {
     /// The most tokens to generate.
     pub(super) max_tokens: Option<usize>,
     /// 0 takes the most probable token, which is the default here: a memory recalls. 1 draws in proportion.
+    #[schema(minimum = 0, maximum = 100)]
     pub(super) temperature: Option<f64>,
     /// Draw only from the most probable tokens that together have this probability.
+    #[schema(minimum = 0, maximum = 1)]
     pub(super) top_p: Option<f64>,
     /// Draw only from this many of the most probable tokens.
     pub(super) top_k: Option<i64>,
     /// How many completions to draw for each prompt.
+    #[schema(minimum = 1, maximum = 128)]
     pub(super) n: Option<usize>,
     /// Up to 16 texts at which to stop.
     pub(super) stop: Option<Stop>,
