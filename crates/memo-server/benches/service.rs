@@ -12,6 +12,7 @@ use memo_server::Config;
 use memo_store::NewModel;
 use memo_text::Tokenizer;
 use serde_json::{Value, json};
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// Cells: with its tables, a model of some 200 MB.
@@ -27,7 +28,8 @@ fn text(seed: u64, words: usize) -> String {
         let rank = (20_000f64.powf(u) - 1.0) as u64;
         let end = if k % 12 == 11 { ". " } else { " " };
         let (a, b) = (rank % 97, rank / 97);
-        text += &format!(
+        let _ = write!(
+            text,
             "{}{}{end}",
             SYLLABLES[a as usize % SYLLABLES.len()],
             SYLLABLES[b as usize % SYLLABLES.len()]

@@ -131,7 +131,10 @@ impl Doors {
             let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
             let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
             // All are compared, so that time says nothing about which.
-            let found = keys.iter().enumerate().filter(|(_, key)| key.is(given)).last();
+            let mut found = None;
+            for (number, key) in keys.iter().enumerate() {
+                found = if key.is(given) { Some((number, key)) } else { found };
+            }
             let Some((number, key)) = found else {
                 let message = "this server needs a key: `Authorization: Bearer KEY`";
                 return Err(
@@ -178,14 +181,14 @@ pub(crate) async fn door(
 mod tests {
     use super::*;
 
-    fn check(method: Method, host: &str, origin: Option<&str>) -> Result<(), u16> {
+    fn check(method: &Method, host: &str, origin: Option<&str>) -> Result<(), u16> {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, host.parse().unwrap());
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
         }
         let config = Config { origins: vec!["https://a.example".into()], ..Config::default() };
-        comes_from_here(&config, &headers, &method, &Uri::from_static("/"))
+        comes_from_here(&config, &headers, method, &Uri::from_static("/"))
             .map_err(|failure| failure.status.as_u16())
     }
 
@@ -194,20 +197,20 @@ mod tests {
         for host in
             ["localhost", "localhost:7700", "LOCALHOST:1", "127.0.0.1:7700", "[::1]:7700", "[::1]"]
         {
-            assert_eq!(check(Method::POST, host, None), Ok(()), "{host}");
+            assert_eq!(check(&Method::POST, host, None), Ok(()), "{host}");
         }
         for host in
             ["evil.example", "evil.example:7700", "127.0.0.1.evil.example", "localhost.evil:80"]
         {
-            assert_eq!(check(Method::GET, host, None), Err(403), "{host}");
+            assert_eq!(check(&Method::GET, host, None), Err(403), "{host}");
         }
         let here = "localhost:7700";
-        assert_eq!(check(Method::POST, here, Some("http://localhost:7700")), Ok(()));
-        assert_eq!(check(Method::POST, here, Some("https://a.example")), Ok(()));
-        assert_eq!(check(Method::GET, here, Some("https://evil.example")), Ok(()));
+        assert_eq!(check(&Method::POST, here, Some("http://localhost:7700")), Ok(()));
+        assert_eq!(check(&Method::POST, here, Some("https://a.example")), Ok(()));
+        assert_eq!(check(&Method::GET, here, Some("https://evil.example")), Ok(()));
         for origin in ["https://evil.example", "http://localhost:8000", "null"] {
-            assert_eq!(check(Method::POST, here, Some(origin)), Err(403), "{origin}");
-            assert_eq!(check(Method::DELETE, here, Some(origin)), Err(403), "{origin}");
+            assert_eq!(check(&Method::POST, here, Some(origin)), Err(403), "{origin}");
+            assert_eq!(check(&Method::DELETE, here, Some(origin)), Err(403), "{origin}");
         }
     }
 }

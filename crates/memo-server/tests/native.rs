@@ -5,6 +5,7 @@ mod common;
 use common::{Server, sized};
 use memo_server::Config;
 use serde_json::json;
+use std::fmt::Write;
 
 const OWL: &str = "The owl reads at night. ";
 const FOX: &str = "The fox sleeps by day. ";
@@ -100,8 +101,10 @@ async fn long_changes_are_watched_and_cancelled() {
     let mut client = server.client().await;
     let before = client.found("/api/digest").await["digest"].clone();
     // Text without repetition, long enough to be caught in the middle.
-    let text: String =
-        (0..150_000u32).map(|n| format!("{} ", n.wrapping_mul(2_654_435_761))).collect();
+    let mut text = String::new();
+    for n in 0..150_000u32 {
+        write!(text, "{} ", n.wrapping_mul(2_654_435_761)).unwrap();
+    }
     let long = json!({"text": text, "id": "long", "wait": false, "force": true});
     let answer = client.post("/api/documents", &long).await;
     assert_eq!((answer.status, answer.json()["kind"].as_str()), (202, Some("memorize")));

@@ -117,13 +117,12 @@ impl Store {
         self.whole()?;
         let View { directory, model, tokenizer, ledger, memory, applied } = &self.view;
         let ledger = ledger.pinned()?;
-        let (memory, applied) = match memory.copied()? {
-            Some(memory) => (memory, *applied),
-            None => {
-                let (mut memory, mut transaction) = latest(directory, model)?;
-                replay(&ledger, model, &mut memory, &mut transaction, &Watch::default())?;
-                (memory, transaction)
-            }
+        let (memory, applied) = if let Some(memory) = memory.copied()? {
+            (memory, *applied)
+        } else {
+            let (mut memory, mut transaction) = latest(directory, model)?;
+            replay(&ledger, model, &mut memory, &mut transaction, &Watch::default())?;
+            (memory, transaction)
         };
         let (directory, model, tokenizer) = (directory.clone(), model.clone(), tokenizer.clone());
         Ok(View { directory, model, tokenizer, ledger, memory, applied })

@@ -38,7 +38,7 @@ pub struct Server {
     pub path: PathBuf,
     stop: oneshot::Sender<()>,
     done: JoinHandle<Result<(), memo_store::Error>>,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
 }
 
 impl Server {
@@ -52,7 +52,7 @@ impl Server {
         let done = tokio::spawn(serve(store, config, listener, async {
             let _ = stopped.await;
         }));
-        Server { address, path, stop, done, _home: home }
+        Server { address, path, stop, done, home }
     }
 
     pub async fn small() -> Self {
@@ -67,7 +67,7 @@ impl Server {
     pub async fn stop(self) -> (Store, tempfile::TempDir) {
         self.stop.send(()).unwrap();
         self.done.await.unwrap().unwrap();
-        (Store::open(&self.path).unwrap(), self._home)
+        (Store::open(&self.path).unwrap(), self.home)
     }
 }
 

@@ -136,7 +136,8 @@ impl<'a> Generator<'a> {
     pub fn weighed(mut self) -> impl Iterator<Item = Result<(u32, f64), Error>> + 'a {
         std::iter::from_fn(move || {
             let step = |generation: &mut Generation, memory: &Memory, readout: &dyn ReadOut| {
-                generation.step_seen(memory, readout, |seen, token| seen.probability(token))
+                let look = |seen: &Distribution<'_>, token: u32| seen.probability(token);
+                generation.step_seen(memory, readout, look)
             };
             self.advance(step, |&(token, _)| token)
         })
