@@ -98,7 +98,7 @@ fn work_that_is_stopped_changes_nothing() {
                     ControlFlow::Continue(())
                 }
             });
-            let given = texts(1_200_000, "stopped");
+            let given = texts(300_000, "stopped");
             let stopped = store.memorize(given, None);
             if in_pieces || stop_at < 2 {
                 assert!(matches!(stopped, Err(Error::Stopped)), "{stopped:?}");
