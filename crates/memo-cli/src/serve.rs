@@ -4,6 +4,7 @@ use crate::args::ServeOptions;
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
+use etcetera::BaseStrategy;
 use memo::sparse::Size;
 use memo_server::{Config, Key, Limits};
 use memo_store::{NewModel, Store};
@@ -103,7 +104,7 @@ pub(crate) fn run(
 
 /// A path as people write it.
 fn short(path: &Path) -> String {
-    let home = dirs::home_dir().unwrap_or_default();
+    let home = etcetera::home_dir().unwrap_or_default();
     match path.strip_prefix(&home) {
         Ok(rest) if home.is_absolute() => format!("~/{}", rest.display()),
         _ => path.display().to_string(),
@@ -122,9 +123,10 @@ fn open(path: &Path) -> anyhow::Result<Store> {
 
 /// The model in the user's data folder.
 fn own_model() -> anyhow::Result<PathBuf> {
-    let data = dirs::data_dir()
-        .context("there is no data folder; give a model, as in `memo serve notes.memo`")?;
-    Ok(data.join("memo").join("default.memo"))
+    let folders = etcetera::choose_base_strategy();
+    let folders =
+        folders.context("there is no data folder; give a model, as in `memo serve notes.memo`")?;
+    Ok(folders.data_dir().join("memo").join("default.memo"))
 }
 
 fn config(options: &ServeOptions, keys: Vec<Key>, path: &Path) -> Config {
