@@ -15,7 +15,7 @@ from wire import SLOW, Answer, drip
 
 if "MEMO_BIN" not in os.environ:
     pytest.exit("MEMO_BIN must name the program, as in MEMO_BIN=target/debug/memo", 2)
-MEMO = Path(os.environ["MEMO_BIN"])
+MEMO = Path(os.environ["MEMO_BIN"]).absolute()
 
 # Before any library that would look for its caches, a hub or a proxy.
 _CACHES = tempfile.TemporaryDirectory(prefix="memo-clients-")
@@ -66,7 +66,7 @@ class Server:
 
 @pytest.fixture(scope="session")
 def serve() -> Iterator[Callable[..., Server]]:
-    """Starts servers, which are stopped at the end."""
+    """Starts servers. Those that a test does not stop are stopped at the end."""
     servers: list[Server] = []
 
     def start(model: Path, *options: str) -> Server:
@@ -75,7 +75,8 @@ def serve() -> Iterator[Callable[..., Server]]:
 
     yield start
     for server in servers:
-        server.stop()
+        if server.process.returncode is None:
+            server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from lm_eval.utils import RemoteTokenizer
 
 from conftest import MEMO, Server, memo
 
-# Each answer is once first, second, third and fourth, so whoever always takes the first one scores chance.
+# Each answer is right as often as the others, so whoever always takes the same one scores chance.
 ANSWERS = [" amber", " coral", " ivory", " olive"]
 THINGS = ["door", "lamp", "boat", "kite", "sail", "coat", "drum", "vase"]
 QUESTIONS = [

@@ -96,15 +96,12 @@ def test_echo_gives_every_token_its_log_probability(client: OpenAI) -> None:
     # One entry for each token of the prompt, and one for the token after it, which here is the end.
     assert len(seen.tokens) == len(seen.token_logprobs) == len(seen.top_logprobs) == len(ids) + 1
     assert "".join(seen.tokens[: len(ids)]) == OWL
-    assert [OWL[at:].startswith(token) for at, token in zip(seen.text_offset, seen.tokens, strict=True)][:-1] == [
-        True
-    ] * len(ids)
+    assert all(OWL[at:].startswith(token) for at, token in zip(seen.text_offset, seen.tokens[: len(ids)], strict=False))
     assert seen.token_logprobs[0] is None and seen.top_logprobs[0] is None
-    for token, logprob, top in list(zip(seen.tokens, seen.token_logprobs, seen.top_logprobs, strict=True))[1:]:
+    for token, logprob, top in zip(seen.tokens[1:], seen.token_logprobs[1:], seen.top_logprobs[1:], strict=True):
         # What was memorized is the likeliest, and both places say so with the same bits.
         assert top[token] == logprob == max(top.values())
-        assert len(top) == 3
-    assert sum(math.exp(logprob) for logprob in seen.top_logprobs[5].values()) <= 1 + 1e-9
+        assert len(top) == 3 and sum(map(math.exp, top.values())) <= 1 + 1e-9
 
 
 def test_logprobs_do_not_depend_on_who_asked_for_them(client: OpenAI) -> None:

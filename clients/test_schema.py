@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import requests
@@ -12,10 +13,10 @@ from conftest import CAT, WRITE_KEY, Server, memo
 KEY = {"Authorization": f"Bearer {WRITE_KEY}"}
 
 
-def test_the_server_is_as_described(tmp_path: Path) -> None:
+def test_the_server_is_as_described(serve: Callable[..., Server], tmp_path: Path) -> None:
     model = tmp_path / "asked.memo"
     memo("init", model, "--memory", "1MiB")
-    server = Server(model, "--api-key", WRITE_KEY, "--max-body", "1")
+    server = serve(model, "--api-key", WRITE_KEY, "--max-body", "1")
     for number in range(1, 7):
         document = {"id": str(number), "text": f"{CAT} That was note {number}."}
         assert requests.post(f"{server.url}/api/documents", json=document, headers=KEY).ok
