@@ -9,6 +9,7 @@ use crate::record::{Document, Kind, Place, Role, Transaction};
 use crate::store::Store;
 use crate::transact::Change;
 use memo::readout::Scratch;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 const WHAT: &str = "an edit";
@@ -17,7 +18,7 @@ const WHAT: &str = "an edit";
 const MOST: i32 = 8;
 
 /// An edit that was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Edited {
     /// The transaction; `None` if the target won without it.
     pub transaction: Option<u64>,

@@ -10,8 +10,9 @@ use crate::ledger::Content;
 use crate::model::{Model, Sizes};
 use crate::record::Role;
 use memo::dense::DenseMemo;
-use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::readout::{Backoff, ReadOut, Scratch, argmax_at};
 use memo::sparse::{Memory, Passage};
+use std::ops::Range;
 
 /// The memory of a model.
 pub enum Engine {
@@ -97,6 +98,24 @@ impl Engine {
             Engine::Dense(memory) => {
                 let documents: Vec<&[u32]> = passages.iter().map(|p| p.document).collect();
                 Ok(memory.memorize_all(&documents)?)
+            }
+        }
+    }
+
+    /// The most probable token at some positions of a text, each given the tokens before it. Position 0 has none before it
+    /// and is refused, and so is what lies after the last token.
+    pub fn best_at(&self, text: &[u32], positions: Range<usize>) -> Result<Vec<u32>, Error> {
+        let Range { start, end } = positions;
+        if start == 0 || start > end || end > text.len() {
+            let why = format!("positions {start} to {end} of a text of {} tokens", text.len());
+            return Err(Error::Invalid(why));
+        }
+        match self {
+            Engine::Sparse(memory) => Ok(argmax_at(memory, &Backoff::default(), text, start..end)?),
+            Engine::Dense(memory) => {
+                let before = start.saturating_sub(memory.config().window());
+                let along = memory.predict_along(&text[before..end])?;
+                Ok(along[start - before - 1..].iter().map(|p| p.token).take(end - start).collect())
             }
         }
     }

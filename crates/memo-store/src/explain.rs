@@ -9,9 +9,10 @@ use crate::record::Role;
 use crate::view::View;
 use memo::readout::{Backoff, ReadOut, Scratch};
 use memo::sparse::Settings;
+use serde::Serialize;
 
 /// Why a memory says what it says after a prompt.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// The most probable token, as text.
     pub prediction: String,
@@ -20,7 +21,7 @@ pub struct Explanation {
 }
 
 /// A token that may follow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
     /// The token.
     pub token: u32,
@@ -35,7 +36,7 @@ pub struct Candidate {
 }
 
 /// What one slot remembers of a token.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Heard {
     /// The layer of the slot, from 1.
     pub layer: u32,
@@ -52,7 +53,7 @@ pub struct Heard {
 }
 
 /// A place in a document where the end of the context is followed by the token.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Origin {
     /// The document.
     pub document: String,

@@ -6,9 +6,10 @@ use crate::memorize::current;
 use crate::record::{Document, Version};
 use crate::view::View;
 use memchr::memmem;
+use serde::Serialize;
 
 /// A place where a document contains a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// The document.
     pub document: String,

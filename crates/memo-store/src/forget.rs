@@ -17,11 +17,12 @@ use crate::record::{Copy, Document, Forgotten, Kind, Place, Role, Transaction};
 use crate::store::Store;
 use crate::transact::Change;
 use memo::sparse::Digest;
+use serde::{Serialize, Serializer};
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
 /// What a forget did, and what it could not reach.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Receipt {
     /// The transaction.
     pub transaction: u64,
@@ -37,10 +38,16 @@ pub struct Receipt {
     pub shared: Vec<String>,
     /// Copies made earlier, which still contain it.
     pub copies: Vec<Copy>,
-    /// How long it took to record the intent and to subtract.
+    /// How long it took to record the intent and to subtract; serialized in seconds.
+    #[serde(serialize_with = "seconds")]
     pub subtracting: Duration,
-    /// How long it took to write the checkpoint and to copy the ledger.
+    /// How long it took to write the checkpoint and to copy the ledger; serialized in seconds.
+    #[serde(serialize_with = "seconds")]
     pub scrubbing: Duration,
+}
+
+fn seconds<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(duration.as_secs_f64())
 }
 
 /// Two documents share a passage if they have this many tokens in a row in common: half a line or so.

@@ -10,10 +10,11 @@ use memo::random::{Purpose, Stream};
 use memo::readout::{Backoff, ReadOut, Scratch};
 use memo::sparse::Memory;
 use rayon::prelude::*;
+use serde::Serialize;
 use std::path::Path;
 
 /// What freezing cost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Frozen {
     /// Bits a cell.
     pub bits: u32,

@@ -6,6 +6,7 @@ use crate::ledger::Content;
 use crate::record::{Document, Kind, Place, Role, Transaction, Version};
 use crate::store::Store;
 use crate::transact::Change;
+use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
 /// A document to memorize.
@@ -43,7 +44,7 @@ impl NewDocument {
 }
 
 /// What came of memorizing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Memorized {
     /// The transaction; `None` if nothing had to change.
     pub transaction: Option<u64>,

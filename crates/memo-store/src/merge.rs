@@ -6,6 +6,7 @@ use crate::memorize::{add_version, current};
 use crate::record::{CopyKind, Document, Kind};
 use crate::store::Store;
 use crate::transact::Change;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What to do where both models have a document of the same id with different contents.
@@ -23,7 +24,7 @@ pub enum Conflict {
 }
 
 /// What came of merging.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Merged {
     /// The transaction; `None` if nothing had to change.
     pub transaction: Option<u64>,

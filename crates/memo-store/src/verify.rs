@@ -7,10 +7,11 @@ use crate::moves;
 use crate::store::Store;
 use memo::dense::CorrelationMemory;
 use memo::sparse::Digest;
+use serde::Serialize;
 use std::collections::HashSet;
 
 /// What was checked, and what is wrong.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verified {
     /// Documents whose contents match their digests.
     pub documents: usize,

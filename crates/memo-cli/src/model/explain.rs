@@ -5,6 +5,7 @@ use super::{given, open};
 use crate::args::model::{ExplainOptions, TextOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled};
 use crate::progress::Progress;
+use memo_store::{Heard, Origin};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 
@@ -21,26 +22,14 @@ struct Candidate {
     token: u32,
     text: String,
     probability: f64,
-    evidence: Vec<Evidence>,
+    evidence: Vec<Heard>,
     sources: Vec<Source>,
 }
 
 #[derive(Serialize)]
-struct Evidence {
-    layer: u32,
-    head: u32,
-    context_tokens: u32,
-    count: f32,
-    noise: f32,
-    total: i64,
-}
-
-#[derive(Serialize)]
 struct Source {
-    document: String,
-    version: u32,
-    offset: u64,
-    match_tokens: u64,
+    #[serde(flatten)]
+    at: Origin,
     words: String,
 }
 
@@ -70,10 +59,10 @@ impl Display for Explained {
                 writeln!(
                     f,
                     "      {} {}  {}",
-                    styled(GOOD, &source.document),
+                    styled(GOOD, &source.at.document),
                     styled(
                         FAINT,
-                        format!("token {}, {} match", source.offset, source.match_tokens)
+                        format!("token {}, {} match", source.at.offset, source.at.match_tokens)
                     ),
                     source.words
                 )?;
@@ -93,35 +82,16 @@ pub(crate) fn explain(
     let why = store.explain(&prompt, options.candidates as usize)?;
     let context = store.tokenizer().encode(&prompt)?;
     let candidates = why.candidates.into_iter().map(|candidate| {
-        let sources = candidate.sources.into_iter().map(|source| {
+        let sources = candidate.sources.into_iter().map(|at| {
             // The matching words, and what follows them.
-            let shown = context.len().saturating_sub((source.match_tokens as usize).min(12));
+            let shown = context.len().saturating_sub((at.match_tokens as usize).min(12));
             let mut words = store.tokenizer().decode_lossy(&context[shown..]);
             words.push_str(&candidate.text);
-            Source {
-                document: source.document,
-                version: source.version,
-                offset: source.offset,
-                match_tokens: source.match_tokens,
-                words: words.trim().replace('\n', " ⏎ "),
-            }
+            Source { at, words: words.trim().replace('\n', " ⏎ ") }
         });
         let sources = sources.collect();
-        let evidence = candidate.evidence.iter().map(|e| Evidence {
-            layer: e.layer,
-            head: e.head,
-            context_tokens: e.context_tokens,
-            count: e.count,
-            noise: e.noise,
-            total: e.total,
-        });
-        Candidate {
-            token: candidate.token,
-            text: candidate.text.clone(),
-            probability: candidate.probability,
-            evidence: evidence.collect(),
-            sources,
-        }
+        let memo_store::Candidate { token, text, probability, evidence, .. } = candidate;
+        Candidate { token, text, probability, evidence, sources }
     });
     let candidates = candidates.collect();
     Ok(Box::new(Explained { prediction: why.prediction, candidates, prompt }))

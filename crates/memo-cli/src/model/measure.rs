@@ -5,7 +5,7 @@ use crate::args::model::FileOptions;
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
-use memo::readout::{Backoff, argmax_at, score_at};
+use memo::readout::{Backoff, score_at};
 use memo_store::Reader;
 use memo_text::{Encoding, Item, ReadOptions};
 use serde::Serialize;
@@ -93,15 +93,7 @@ pub(crate) fn recall(
         if slice.is_empty() {
             return Ok(());
         }
-        let best: Vec<u32> = match (reader.memory().sparse(), reader.memory().dense()) {
-            (Some(memory), _) => argmax_at(memory, &Backoff::default(), text, slice.clone())?,
-            (_, Some(memory)) => {
-                let before = slice.start.saturating_sub(memory.config().window());
-                let along = memory.predict_along(&text[before..slice.end])?;
-                along[slice.start - before - 1..].iter().map(|p| p.token).collect()
-            }
-            _ => bail!("a model has one engine"),
-        };
+        let best = reader.memory().best_at(text, slice.clone())?;
         evaluated += slice.len();
         correct += text[slice].iter().zip(&best).filter(|(a, b)| a == b).count();
         Ok(())

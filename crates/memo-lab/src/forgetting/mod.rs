@@ -110,7 +110,7 @@ pub fn run(
 ) -> Result<Page, Error> {
     let data = Data::read(forget, retain, tokenizer)?;
     let (options, levels) = (lab.options(), levels(&data));
-    let asked = if options.quick { 40 } else { 400 };
+    let asked = asked(options.quick);
     let measured = lab.measure("forgetting", &data.fingerprint, &levels, |level| {
         measure(&data, *level, asked, options.seed)
     })?;
@@ -118,6 +118,42 @@ pub fn run(
     let results: Vec<(Level, Outcome)> =
         levels.into_iter().zip(measured.into_iter().map(|m| m.result)).collect();
     Ok(page::page(&results, &data, asked, provenance))
+}
+
+/// The same without a page: what was measured at each level, for programs.
+pub fn outcomes(
+    forget: &Path,
+    retain: &Path,
+    tokenizer: &TokenizerSpec,
+    quick: bool,
+    seed: u64,
+) -> Result<impl Serialize + use<>, Error> {
+    #[derive(Serialize)]
+    struct At {
+        forgotten_authors: usize,
+        authors: usize,
+        percent: f64,
+        #[serde(flatten)]
+        outcome: Outcome,
+        utility_before: Option<f64>,
+        utility_after: Option<f64>,
+    }
+    let data = Data::read(forget, retain, tokenizer)?;
+    let each = levels(&data).into_iter().map(|level| {
+        let outcome = measure(&data, level, asked(quick), seed)?;
+        let (forgotten_authors, authors) = level.authors();
+        let utility = |kept: &Option<Measures>| kept.as_ref().map(Measures::utility);
+        let (utility_before, utility_after) =
+            (utility(&outcome.kept_before), utility(&outcome.kept_after));
+        let percent = level.percent();
+        Ok(At { forgotten_authors, authors, percent, outcome, utility_before, utility_after })
+    });
+    each.collect::<Result<Vec<At>, Error>>()
+}
+
+/// Answers that are asked for, at most.
+fn asked(quick: bool) -> usize {
+    if quick { 40 } else { 400 }
 }
 
 /// Memorizes everything, forgets, and compares with memories that never knew what was forgotten.

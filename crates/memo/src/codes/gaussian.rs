@@ -34,6 +34,10 @@ impl GaussianCodes {
         self.dim
     }
 
+    pub(super) fn table(&self) -> &[f32] {
+        &self.table
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.table.len() * 4
     }

@@ -111,6 +111,14 @@ impl TokenCodes {
         rows
     }
 
+    /// All codes, row by row, if they are stored; Hadamard codes are made when they are needed.
+    pub fn stored(&self) -> Option<&[f32]> {
+        match &self.0 {
+            Kind::Gaussian(codes) => Some(codes.table()),
+            Kind::Hadamard(_) => None,
+        }
+    }
+
     /// Writes the codes of several tokens to the rows of `out`.
     pub(crate) fn write_rows(&self, tokens: &[u32], out: &mut [f32]) {
         out.par_chunks_exact_mut(self.dim()).zip(tokens).for_each(|(row, &token)| {

@@ -55,6 +55,17 @@ impl Composer {
         }
     }
 
+    /// The code of one block: `heads` codes, one after the other.
+    ///
+    /// # Panics
+    /// If there are not `heads` codes of d values each.
+    pub fn code(&self, codes: &[f32], heads: usize) -> Vec<f32> {
+        assert!(codes.len().is_multiple_of(heads), "{} values for {heads} heads", codes.len());
+        let mut code = vec![0.0; codes.len() / heads];
+        self.compose(codes, &Windows::tiled(heads, heads, 1), &mut code);
+        code
+    }
+
     /// Writes the codes of `windows` over the rows of `x`, d values each, to the zeros of `out`.
     pub(super) fn compose(&self, x: &[f32], windows: &Windows, out: &mut [f32]) {
         if windows.count == 0 {

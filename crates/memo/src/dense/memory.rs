@@ -175,6 +175,14 @@ impl CorrelationMemory {
         (key_norm2 * self.density().max(0.0)).sqrt()
     }
 
+    /// Puts other cells in place of these, value dimension by value dimension. The load stays what it was.
+    ///
+    /// # Panics
+    /// If there are not as many.
+    pub fn set_cells(&mut self, cells: &[f32]) {
+        self.cells.copy_from_slice(cells);
+    }
+
     /// The cells, for an update that knows their structure.
     pub(super) fn cells_mut(&mut self) -> &mut [f32] {
         &mut self.cells

@@ -75,6 +75,14 @@ impl DenseMemo {
         self.memories.inner.get(layer.checked_sub(1)?)
     }
 
+    /// The same, for an experiment that changes it.
+    pub fn memory_mut(&mut self, layer: usize) -> Option<&mut CorrelationMemory> {
+        if layer == self.config().layers {
+            return Some(&mut self.memories.last);
+        }
+        self.memories.inner.get_mut(layer.checked_sub(1)?)
+    }
+
     /// Bytes held by codes, projections and memories.
     pub fn bytes(&self) -> usize {
         self.encoder.bytes() + self.parameters() * 4

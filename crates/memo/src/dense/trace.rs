@@ -4,9 +4,10 @@ use super::model::DenseMemo;
 use super::retrieve::{Buffers, Tiles};
 use crate::error::{Error, check_tokens};
 use crate::kernels::{add, dot};
+use serde::Serialize;
 
 /// A token that the memory returns.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Candidate {
     /// The token.
     pub token: u32,
@@ -15,7 +16,7 @@ pub struct Candidate {
 }
 
 /// One block of a window.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BlockTrace {
     /// The tokens of the block; fewer than its length where the context does not reach that far back.
     pub tokens: Vec<u32>,
@@ -26,7 +27,7 @@ pub struct BlockTrace {
 }
 
 /// What one layer contributes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LayerTrace {
     /// The layer, counted from 1.
     pub layer: usize,
@@ -50,7 +51,7 @@ pub struct LayerTrace {
 /// assert!(trace.layers.iter().all(|layer| layer.candidates[0].token == 9));
 /// # Ok::<(), memo::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trace {
     /// Each layer's part.
     pub layers: Vec<LayerTrace>,

@@ -17,7 +17,7 @@ pub use self::constants::{Cache, Constants, discounts};
 pub use self::distribution::Distribution;
 use self::followed::Followed;
 pub use self::generate::{Choice, Generation, Generator};
-pub use self::score::{argmax_all, argmax_at, look_at, score, score_at};
+pub use self::score::{argmax_all, argmax_at, look_at, look_at_all, score, score_at};
 pub use self::sum::Sum;
 use crate::sparse::keys::Blocks;
 use crate::sparse::{Decoder, Error, Memory, Scores};

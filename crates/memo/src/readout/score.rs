@@ -32,8 +32,20 @@ pub fn look_at<T: Send>(
     positions: Range<usize>,
     look: impl Fn(usize, &Distribution<'_>) -> T + Sync,
 ) -> Result<Vec<T>, Error> {
-    each(memory, readout, text, positions, |context, p, scratch| {
-        Ok(look(p, &readout.distribution(memory, context, scratch)?))
+    let mut seen = look_at_all(memory, readout, &[(text, positions)], |_, p, d| look(p, d))?;
+    Ok(seen.pop().unwrap_or_default())
+}
+
+/// The same for many texts at once, each with its positions; `look` is told which text it is. Short texts keep all cores busy
+/// only together.
+pub fn look_at_all<T: Send>(
+    memory: &Memory,
+    readout: &dyn ReadOut,
+    texts: &[(&[u32], Range<usize>)],
+    look: impl Fn(usize, usize, &Distribution<'_>) -> T + Sync,
+) -> Result<Vec<Vec<T>>, Error> {
+    each(memory, readout, texts, |text, context, p, scratch| {
+        Ok(look(text, p, &readout.distribution(memory, context, scratch)?))
     })
 }
 
@@ -49,29 +61,36 @@ pub fn argmax_at(
     text: &[u32],
     positions: Range<usize>,
 ) -> Result<Vec<u32>, Error> {
-    each(memory, readout, text, positions, |context, _, scratch| {
+    let mut best = each(memory, readout, &[(text, positions)], |_, context, _, scratch| {
         readout.best(memory, context, scratch)
-    })
+    })?;
+    Ok(best.pop().unwrap_or_default())
 }
 
 fn each<T: Send>(
     memory: &Memory,
     readout: &dyn ReadOut,
-    text: &[u32],
-    positions: Range<usize>,
-    read: impl Fn(&[u32], usize, &mut Scratch) -> Result<T, Error> + Sync,
-) -> Result<Vec<T>, Error> {
-    let Range { start, end } = positions;
-    if start > end || end > text.len() + 1 {
-        return Err(Error::Range { start, end, positions: text.len() + 1 });
-    }
+    texts: &[(&[u32], Range<usize>)],
+    read: impl Fn(usize, &[u32], usize, &mut Scratch) -> Result<T, Error> + Sync,
+) -> Result<Vec<Vec<T>>, Error> {
     let window = readout.window(memory);
-    memory.view(&text[start.saturating_sub(window)..end.min(text.len())])?;
-    positions
+    for (text, Range { start, end }) in texts {
+        let (start, end, positions) = (*start, *end, text.len() + 1);
+        if start > end || end > positions {
+            return Err(Error::Range { start, end, positions });
+        }
+        memory.view(&text[start.saturating_sub(window)..end.min(text.len())])?;
+    }
+    let all = texts.iter().enumerate();
+    let all: Vec<(usize, usize)> =
+        all.flat_map(|(i, (_, positions))| positions.clone().map(move |p| (i, p))).collect();
+    let seen: Vec<T> = all
         .into_par_iter()
         .with_min_len(8)
-        .map_init(Scratch::default, |scratch, p| {
-            read(&text[p.saturating_sub(window)..p], p, scratch)
+        .map_init(Scratch::default, |scratch, (i, p)| {
+            read(i, &texts[i].0[p.saturating_sub(window)..p], p, scratch)
         })
-        .collect()
+        .collect::<Result<_, Error>>()?;
+    let mut seen = seen.into_iter();
+    Ok(texts.iter().map(|(_, positions)| seen.by_ref().take(positions.len()).collect()).collect())
 }

@@ -10,6 +10,7 @@ use super::table::{PARTS, Part, Table};
 use super::tables::{Tables, UNIGRAM_RUN};
 use super::{Error, RUN, Settings};
 use rayon::prelude::*;
+use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// Leaves under one node.
@@ -28,6 +29,13 @@ impl fmt::Display for Digest {
 impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
+    }
+}
+
+/// As it is written: in hexadecimal.
+impl Serialize for Digest {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
     }
 }
 

@@ -69,4 +69,8 @@ impl Transform for GaussianTransform {
     fn bytes(&self) -> usize {
         self.matrix.len() * 4
     }
+
+    fn stored(&self) -> Option<&[f32]> {
+        Some(&self.matrix)
+    }
 }

@@ -38,6 +38,11 @@ pub trait Transform: std::fmt::Debug + Send + Sync {
     /// Bytes held in memory.
     fn bytes(&self) -> usize;
 
+    /// Its matrix, row by row, if that is stored.
+    fn stored(&self) -> Option<&[f32]> {
+        None
+    }
+
     /// Maps one vector.
     fn apply(&self, x: &[f32]) -> Vec<f32> {
         let mut out = vec![0.0; self.output_dim()];

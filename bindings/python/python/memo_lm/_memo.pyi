@@ -1,0 +1,238 @@
+"""The compiled part. Thin: what users call is in `memo_lm` itself. What has many fields comes back as JSON."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+Progress = Callable[[str, int, int], object]
+"""Called with what is done, how much of it, and how much there is to do."""
+
+class MemoError(Exception):
+    """Something that a model refused. Nothing has changed, unless it says so."""
+
+class NotAModelError(MemoError, FileNotFoundError): ...
+class ExistsError(MemoError, FileExistsError): ...
+class BusyError(MemoError): ...
+class DamagedError(MemoError): ...
+class NotFoundError(MemoError, LookupError): ...
+class StateError(MemoError): ...
+class RollbackError(MemoError): ...
+class MergeError(MemoError): ...
+class EditError(MemoError): ...
+class InvalidError(MemoError, ValueError): ...
+class EngineError(MemoError): ...
+class ReadOnlyError(MemoError): ...
+class StorageError(MemoError, OSError): ...
+
+@final
+class Memo:
+    """A model directory, open. Every method may be called from any thread; the GIL is released while it works."""
+
+    @staticmethod
+    def create(
+        path: str,
+        *,
+        tokenizer: str = "gpt2",
+        tokenizer_json: bytes | None = None,
+        words_from: Sequence[str] | None = None,
+        memory: int | None = None,
+        parameters: int | None = None,
+        tokens: int | None = None,
+        heads: int | None = None,
+        layers: int | None = None,
+        older: int | None = None,
+        slots: Sequence[tuple[int, int]] | None = None,
+        seed: int = 1,
+        dim: int | None = None,
+    ) -> Memo:
+        """Makes a model where nothing is yet. `dim` chooses the dense engine."""
+
+    @staticmethod
+    def open(path: str, *, read_only: bool = False) -> Memo:
+        """Opens a model. A frozen one can only be read."""
+
+    def close(self) -> None: ...
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def read_only(self) -> bool: ...
+    @property
+    def engine(self) -> str: ...
+    @property
+    def tokenizer(self) -> str: ...
+    @property
+    def tokenizer_json(self) -> str | None: ...
+    @property
+    def settings(self) -> str: ...
+    @property
+    def vocab_size(self) -> int: ...
+    @property
+    def eos(self) -> int: ...
+    @property
+    def eos_text(self) -> str: ...
+    @property
+    def transaction(self) -> int: ...
+    @property
+    def window(self) -> int:
+        """How many of the last tokens of a context can matter."""
+
+    # Tokens and text
+    def encode(self, text: str) -> NDArray[np.uint32]: ...
+    def encode_many(self, texts: Sequence[str]) -> list[NDArray[np.uint32]]: ...
+    def decode(self, tokens: NDArray[np.uint32]) -> str: ...
+    def token_bytes(self, token: int) -> bytes | None: ...
+
+    # Changes
+    def memorize(
+        self,
+        documents: Sequence[tuple[str | None, str | NDArray[np.uint32], dict[str, str] | None]],
+        reason: str | None = None,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> str: ...
+    def forget(self, ids: Sequence[str], reason: str | None = None) -> str: ...
+    def forget_text(self, text: str, reason: str | None = None) -> str: ...
+    def retire(self, id: str, reason: str | None = None) -> str: ...
+    def restore(self, id: str, reason: str | None = None) -> str: ...
+    def edit(self, prompt: str, target: str, reason: str | None = None) -> str: ...
+    def replace(self, old: str, new: str, id: str | None = None, reason: str | None = None) -> str: ...
+    def rollback(self, transaction: int, reason: str | None = None) -> str: ...
+    def merge(
+        self,
+        other: Memo,
+        conflict: Literal["refuse", "ours", "theirs", "rename"] = "refuse",
+        reason: str | None = None,
+        progress: Progress | None = None,
+    ) -> str: ...
+    def rebuild(
+        self, memory: int | None = None, parameters: int | None = None, progress: Progress | None = None
+    ) -> None: ...
+    def checkpoint(self) -> None: ...
+
+    # Copies
+    def freeze(self, path: str, bits: int = 8) -> str: ...
+    def backup(self, path: str) -> None: ...
+
+    # What is in it
+    def docs(self) -> str: ...
+    def text(self, id: str, version: int | None = None) -> str: ...
+    def find(self, text: str) -> str: ...
+    def log(self) -> str: ...
+    def trace(self, id: str) -> str: ...
+    def stats(self) -> str: ...
+    def verify(self) -> str: ...
+    def digest(self) -> str: ...
+
+    # Reading
+    def next_token(self, context: NDArray[np.uint32]) -> NDArray[np.float64]: ...
+    def log_distributions(self, tokens: NDArray[np.uint32], start: int, end: int) -> NDArray[np.float32]:
+        """log p(token | tokens[:p]) of every token, for p in start..end (end at most len(tokens) + 1)."""
+
+    def logprobs(self, tokens: NDArray[np.uint32], progress: Progress | None = None) -> NDArray[np.float64]:
+        """One more than there are tokens: the end after the last."""
+
+    def score_many(
+        self, requests: Sequence[tuple[NDArray[np.uint32], int]], progress: Progress | None = None
+    ) -> list[tuple[NDArray[np.float64], bool]]:
+        """For each (tokens, start): log-probabilities of tokens[start:], and whether each was the most probable."""
+
+    def complete_many(
+        self,
+        prompts: Sequence[NDArray[np.uint32]],
+        max_tokens: Sequence[int],
+        stop: Sequence[Sequence[str]],
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> list[tuple[NDArray[np.uint32], str]]:
+        """For each prompt its continuation: tokens, and text, which ends before a stop."""
+
+    def generate(
+        self,
+        prompt: NDArray[np.uint32],
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+    ) -> Generation: ...
+    def recall(self, texts: Sequence[NDArray[np.uint32]], progress: Progress | None = None) -> str: ...
+    def explain(self, prompt: str, candidates: int = 3) -> str: ...
+
+@final
+class Generation:
+    """Tokens one by one, up to the end of a document: token, text that became whole with it, probability."""
+
+    def __iter__(self) -> Generation: ...
+    def __next__(self) -> tuple[int, str, float]: ...
+    def finish(self) -> str:
+        """Bytes of a character that never became whole, as U+FFFD."""
+
+@final
+class DenseMemo:
+    """The paper's model in float32, with its matrices open to be looked at."""
+
+    def __init__(
+        self,
+        vocab: int,
+        dim: int,
+        heads: int,
+        layers: int,
+        *,
+        seed: int = 0,
+        codes: Literal["gaussian", "hadamard"] = "gaussian",
+        composition: Literal["jlt", "bind"] = "jlt",
+        recall: Literal["stored", "computed"] | float = "stored",
+        distiller: Literal["memory", "exact", "off"] = "memory",
+        stride: Literal["token", "block"] = "token",
+        edges: Literal["inside", "padded"] = "inside",
+        update_rows: int = 1024,
+        threads: int = 0,
+        memory_limit: int | None = None,
+    ) -> None: ...
+    @property
+    def config(self) -> str: ...
+    @property
+    def parameters(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def window(self) -> int: ...
+    def memorize(self, text: NDArray[np.uint32]) -> None: ...
+    def memorize_all(self, texts: Sequence[NDArray[np.uint32]]) -> None: ...
+    def forget(self, text: NDArray[np.uint32], completely: bool = False) -> None: ...
+    def weights(self, context: NDArray[np.uint32]) -> NDArray[np.float32]: ...
+    def predict(self, context: NDArray[np.uint32]) -> tuple[int, float]: ...
+    def predict_along(self, text: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.float32]]: ...
+    def trace(self, context: NDArray[np.uint32], top: int = 5) -> str: ...
+    def codes(self, first: int = 0, last: int | None = None) -> NDArray[np.float32]:
+        """Rows of E. A view if they are stored, else they are made."""
+
+    def reduction(self, layer: int) -> NDArray[np.float32]:
+        """W_V of a layer, from 1: (d/h, d)."""
+
+    def projection(self, layer: int) -> NDArray[np.float32] | None:
+        """Prj of a layer, from 1: (d, h·d); None for the last layer, and where composition is not linear."""
+
+    def memory(self, layer: int) -> NDArray[np.float32] | None:
+        """C of a layer, from 1: a read-only view (d, d), rows are keys; it changes when the model does."""
+
+    def set_memory(self, layer: int, cells: NDArray[np.float32]) -> None: ...
+    def compose(self, layer: int, codes: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The code of h codes (h, d), as a layer's Prj or bind makes it."""
+
+def read_documents(paths: Sequence[str], *, jsonl_field: str | None = None, raw: bool = False) -> list[tuple[str, bytes]]:
+    """The documents of files, folders and .jsonl, as the command line reads them: id and content."""
+
+def fitting(tokens: int) -> int:
+    """The cells of a memory for this many tokens, with room for more."""
+
+def forgetting(forget: str, retain: str, tokenizer: str = "gpt2", seed: int = 1, quick: bool = False) -> str:
+    """What `memo lab forgetting` measures, as JSON: a list of levels."""

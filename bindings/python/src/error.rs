@@ -1,0 +1,188 @@
+//! Errors: what the crates below refuse, as Python's exceptions, in the same words.
+
+use memo_store::Error;
+use pyo3::exceptions::{
+    PyException, PyFileExistsError, PyFileNotFoundError, PyLookupError, PyOSError, PyValueError,
+};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+use std::fmt::Display;
+
+/// What kind of refusal it is: each is an exception of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    NotAModel,
+    Exists,
+    Busy,
+    Damaged,
+    NotFound,
+    State,
+    Rollback,
+    Merge,
+    Edit,
+    Invalid,
+    Engine,
+    ReadOnly,
+    Storage,
+}
+
+use Kind::{
+    Busy, Damaged, Edit, Engine, Exists, Invalid, Merge, NotAModel, NotFound, ReadOnly, Rollback,
+    State, Storage,
+};
+
+/// In the order of [`Kind`].
+const NAMES: [(Kind, &str, &str); 13] = [
+    (NotAModel, "NotAModelError", "A directory that is not a model, or is not there."),
+    (Exists, "ExistsError", "A model would be made where something is already."),
+    (Busy, "BusyError", "Another process, or this one, is writing the model."),
+    (Damaged, "DamagedError", "A file does not hold what it should."),
+    (NotFound, "NotFoundError", "A document, transaction or text that the model does not have."),
+    (State, "StateError", "A change that makes no sense for the document as it is."),
+    (Rollback, "RollbackError", "A transaction that cannot be rolled back."),
+    (Merge, "MergeError", "Models that cannot be merged."),
+    (Edit, "EditError", "An edit that no allowed weight makes win."),
+    (Invalid, "InvalidError", "An argument that makes no sense."),
+    (Engine, "EngineError", "Something that only the other engine can do."),
+    (ReadOnly, "ReadOnlyError", "Something that needs the model to be open for writing."),
+    (Storage, "StorageError", "A file that could not be read or written."),
+];
+
+/// The exceptions, the base last.
+static TYPES: PyOnceLock<Vec<Py<PyType>>> = PyOnceLock::new();
+
+fn types(py: Python<'_>) -> PyResult<&Vec<Py<PyType>>> {
+    TYPES.get_or_try_init(py, || {
+        // As `class name(*bases)` makes it: Rust's own way knows a single base only.
+        let class = |name: &str, bases: Bound<'_, PyTuple>, doc: &str| -> PyResult<Py<PyType>> {
+            let body = PyDict::new(py);
+            body.set_item("__module__", "memo_lm")?;
+            body.set_item("__doc__", doc)?;
+            let class = py.get_type::<PyType>().call1((name, bases, body))?;
+            Ok(class.cast_into::<PyType>()?.unbind())
+        };
+        let doc = "Something that a model refused. Nothing has changed, unless it says so.";
+        let base = PyTuple::new(py, [py.get_type::<PyException>()])?;
+        let base = class("MemoError", base, doc)?;
+        let mut types = Vec::new();
+        for (kind, name, doc) in NAMES {
+            // What Python's own code catches, where there is such a thing.
+            let builtin = match kind {
+                NotAModel => Some(py.get_type::<PyFileNotFoundError>()),
+                Exists => Some(py.get_type::<PyFileExistsError>()),
+                NotFound => Some(py.get_type::<PyLookupError>()),
+                Invalid => Some(py.get_type::<PyValueError>()),
+                Storage => Some(py.get_type::<PyOSError>()),
+                _ => None,
+            };
+            let bases: Vec<_> =
+                [Some(base.bind(py).clone()), builtin].into_iter().flatten().collect();
+            types.push(class(name, PyTuple::new(py, bases)?, doc)?);
+        }
+        types.push(base);
+        Ok(types)
+    })
+}
+
+/// Adds all exceptions to the module.
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    for exception in types(module.py())? {
+        let exception = exception.bind(module.py());
+        module.add(exception.name()?, exception)?;
+    }
+    Ok(())
+}
+
+/// A refusal on its way to Python.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    pub(crate) kind: Kind,
+    pub(crate) message: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(kind: Kind, message: impl Display) -> Self {
+        Refusal { kind, message: message.to_string() }
+    }
+
+    /// An argument that makes no sense.
+    pub(crate) fn invalid(message: impl Display) -> Self {
+        Self::new(Invalid, message)
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::NotAModel { .. } => NotAModel,
+            Error::Exists { .. } => Exists,
+            Error::Busy { .. } => Busy,
+            Error::Damaged { .. } | Error::Format { .. } => Damaged,
+            Error::NoDocument(_) | Error::NoTransaction(_) | Error::NotFound => NotFound,
+            Error::State { .. } => State,
+            Error::Rollback { .. } => Rollback,
+            Error::Merge(_) => Merge,
+            Error::EditFails(_) => Edit,
+            Error::Engine(_) => Engine,
+            Error::Io { .. } | Error::Ledger { .. } => Storage,
+            Error::Memory(memo::sparse::Error::Storage(_)) => Damaged,
+            _ => Invalid,
+        };
+        Refusal::new(kind, error)
+    }
+}
+
+impl From<memo::sparse::Error> for Refusal {
+    fn from(error: memo::sparse::Error) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<memo_text::TokenizerError> for Refusal {
+    fn from(error: memo_text::TokenizerError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<memo_text::ReadError> for Refusal {
+    fn from(error: memo_text::ReadError) -> Self {
+        Refusal::invalid(error)
+    }
+}
+
+impl From<memo::Error> for Refusal {
+    fn from(error: memo::Error) -> Self {
+        Refusal::invalid(error)
+    }
+}
+
+impl From<memo::ConfigError> for Refusal {
+    fn from(error: memo::ConfigError) -> Self {
+        Refusal::invalid(error)
+    }
+}
+
+impl From<memo_lab::Error> for Refusal {
+    fn from(error: memo_lab::Error) -> Self {
+        Refusal::invalid(error)
+    }
+}
+
+impl From<serde_json::Error> for Refusal {
+    fn from(error: serde_json::Error) -> Self {
+        Refusal::invalid(error)
+    }
+}
+
+impl From<Refusal> for PyErr {
+    fn from(refusal: Refusal) -> Self {
+        Python::attach(|py| match types(py) {
+            Ok(types) => {
+                let exception = types[refusal.kind as usize].bind(py).clone();
+                PyErr::from_type(exception, refusal.message)
+            }
+            Err(error) => error,
+        })
+    }
+}

@@ -1,0 +1,37 @@
+//! The compiled part of the Python package `memo_lm`. Thin: types are converted, the GIL is released, Ctrl-C is heard;
+//! everything else is in the crates below or in Python above. `_memo.pyi` says what there is.
+
+// Functions that Python calls take what Python gives, by value.
+#![allow(clippy::needless_pass_by_value)]
+
+mod convert;
+mod dense;
+mod error;
+mod generate;
+mod lab;
+mod memo;
+mod read;
+mod work;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _memo {
+    #[pymodule_export]
+    use crate::dense::DenseMemo;
+    #[pymodule_export]
+    use crate::generate::Generation;
+    #[pymodule_export]
+    use crate::lab::forgetting;
+    #[pymodule_export]
+    use crate::memo::Memo;
+    #[pymodule_export]
+    use crate::read::{fitting, read_documents};
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        crate::error::add_to(module)
+    }
+}
