@@ -1,0 +1,507 @@
+"""A model directory, as Python sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _memo, inputs
+from ._memo import InvalidError
+from .inputs import Document as NewDocument
+from .inputs import Labels, Path, Text, Tokenizer, Tokens, whole
+from .progress import Progress, watching
+from .results import (
+    Document,
+    Edited,
+    Explanation,
+    Found,
+    Frozen,
+    Memorized,
+    Merged,
+    Recalled,
+    Receipt,
+    Stats,
+    Transaction,
+    Verified,
+)
+from .streaming import pieces
+
+# The dense engine's, where none is said.
+DIM = 2048
+
+
+class Memo:
+    """A language model that is a memory: it memorizes documents, completes, explains, and forgets.
+
+    >>> with Memo.create("notes.memo") as memo:
+    ...     memo.memorize("The owl reads at night.", id="note")
+    ...     memo.complete("The owl reads")
+
+    Wherever a text is asked for, its token ids will do: a list, or an array of any integer type. Methods may be called
+    from any thread, and others run meanwhile. Ctrl-C ends a long call by KeyboardInterrupt; nothing has changed then.
+    """
+
+    def __init__(self, inner: _memo.Memo) -> None:
+        if not isinstance(inner, _memo.Memo):
+            raise TypeError("Memo.open(path) opens a model, and Memo.create(path) makes one")
+        self._memo = inner
+
+    @staticmethod
+    def create(
+        path: Path,
+        *,
+        tokenizer: Tokenizer = "gpt2",
+        words_from: Iterable[str] | None = None,
+        memory: int | str | None = None,
+        parameters: int | None = None,
+        tokens: int | None = None,
+        heads: int | None = None,
+        layers: int | None = None,
+        older: int | None = None,
+        slots: Sequence[tuple[int, int]] | None = None,
+        seed: int = 1,
+        engine: Literal["sparse", "dense"] = "sparse",
+        dim: int | None = None,
+    ) -> Memo:
+        """Makes a model where nothing is yet.
+
+        tokenizer: gpt2, cl100k, o200k, bytes, the path of a tokenizer.json, or an object of `tokenizers` or
+        `transformers`, which is kept in the model. words_from, some texts, makes one of their words instead.
+        memory, parameters, tokens: how large it is: in bytes of cells, as in "64MiB"; in cells, a byte each; or for how
+        many tokens. heads, layers, older, slots: what of a context it looks at. dim: the size of the dense engine.
+        """
+        _check_engine(engine, dim, {"memory": memory, "parameters": parameters, "tokens": tokens}, older, slots)
+        name, serialized = inputs.tokenizer(tokenizer)
+        words = None
+        if words_from is not None:
+            if name not in ("gpt2", "words"):
+                raise InvalidError("words_from makes a tokenizer of its own; leave tokenizer out")
+            words = [words_from] if isinstance(words_from, str) else list(words_from)
+            name = "words"
+        made = _memo.Memo.create(
+            os.fspath(path),
+            tokenizer=name,
+            tokenizer_json=serialized,
+            words_from=words,
+            parameters=_cells(memory, parameters),
+            tokens=whole("tokens", tokens),
+            heads=whole("heads", heads),
+            layers=whole("layers", layers),
+            older=whole("older", older),
+            slots=None if slots is None else [(whole("skip", skip), whole("length", length)) for skip, length in slots],
+            seed=whole("seed", seed),
+            dim=whole("dim", DIM if dim is None else dim) if engine == "dense" else None,
+        )
+        return Memo(made)
+
+    @staticmethod
+    def open(path: Path, *, read_only: bool = False) -> Memo:
+        """Opens a model. One process writes at a time; read_only reads beside it. A frozen model can only be read."""
+        return Memo(_memo.Memo.open(os.fspath(path), read_only=read_only))
+
+    def close(self) -> None:
+        """Lets others write the model. What was done is on disk already."""
+        self._memo.close()
+
+    def __enter__(self) -> Memo:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<memo_lm.Memo, closed>"
+        mode = ", read-only" if self.read_only else ""
+        return f"<memo_lm.Memo {str(self.path)!r}: {self.engine}, {self.tokenizer}{mode}>"
+
+    # What it is
+
+    @property
+    def core(self) -> _memo.Memo:
+        """The compiled module's own, for what has no method here: many requests at once, tokens as bytes."""
+        return self._memo
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._memo.closed
+
+    @property
+    def path(self) -> pathlib.Path:
+        """Its directory."""
+        return pathlib.Path(self._memo.path)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it can only be read."""
+        return self._memo.read_only
+
+    @property
+    def engine(self) -> str:
+        """`sparse` or `dense`."""
+        return self._memo.engine
+
+    @property
+    def tokenizer(self) -> str:
+        """The tokenizer's name."""
+        return self._memo.tokenizer
+
+    @property
+    def tokenizer_json(self) -> str | None:
+        """The tokenizer as it is kept in the model, if it did not come with the program."""
+        return self._memo.tokenizer_json
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Sizes, slots and seed."""
+        settings: dict[str, Any] = json.loads(self._memo.settings)
+        return settings
+
+    @property
+    def vocab_size(self) -> int:
+        """How many token ids there are, the end of a document included."""
+        return self._memo.vocab_size
+
+    @property
+    def eos(self) -> int:
+        """The end of a document, which is no text's token."""
+        return self._memo.eos
+
+    @property
+    def eos_text(self) -> str:
+        """How the end of a document is written, where it has to be."""
+        return self._memo.eos_text
+
+    @property
+    def window(self) -> int:
+        """How many of the last tokens of a context can matter."""
+        return self._memo.window
+
+    @property
+    def transaction(self) -> int:
+        """The number of the last transaction."""
+        return self._memo.transaction
+
+    # Tokens and text
+
+    def encode(self, text: str) -> NDArray[np.uint32]:
+        """The token ids of a text."""
+        return self._memo.encode(text)
+
+    def decode(self, tokens: Tokens) -> str:
+        """The text of token ids."""
+        return self._memo.decode(inputs.token_ids(tokens, self.vocab_size))
+
+    def _ids(self, text: Text) -> NDArray[np.uint32]:
+        return self._encoded(inputs.content(text, self.vocab_size))
+
+    def _encoded(self, text: str | NDArray[np.uint32]) -> NDArray[np.uint32]:
+        return self._memo.encode(text) if isinstance(text, str) else text
+
+    # Changes
+
+    def memorize(
+        self,
+        what: Text | NewDocument | Iterable[NewDocument],
+        id: str | None = None,
+        *,
+        labels: Labels | None = None,
+        reason: str | None = None,
+        force: bool = False,
+        progress: Progress = None,
+    ) -> Memorized:
+        """Memorizes a document, or an iterable of them, in one transaction: all or none.
+
+        A document is a text or token ids, alone or as (id, text) or {"text": …, "id": …, "labels": …}. Without an id it
+        gets one from its content. A known id with the same content changes nothing; with another it makes a new
+        version. labels are given to all. A memory that would be overfull refuses, unless force.
+        """
+        documents = inputs.documents(what, self.vocab_size, id, labels)
+        with watching(progress) as told:
+            return Memorized.read(self._memo.memorize(documents, reason, force, told))
+
+    def memorize_files(
+        self,
+        *paths: Path,
+        id: str | None = None,
+        labels: Labels | None = None,
+        reason: str | None = None,
+        jsonl_field: str | None = None,
+        force: bool = False,
+        progress: Progress = None,
+    ) -> Memorized:
+        """Memorizes files, folders and .jsonl, with the ids that the command line gives them.
+
+        jsonl_field reads every file as JSON lines, and takes the text from this field.
+        """
+        raw = self.tokenizer == "bytes"
+        read = _memo.read_documents([os.fspath(path) for path in paths], jsonl_field=jsonl_field, raw=raw)
+        # A byte is its own token.
+        found = [(name, np.frombuffer(data, np.uint8) if raw else data.decode()) for name, data in read]
+        return self.memorize(found, id, labels=labels, reason=reason, force=force, progress=progress)
+
+    def forget(
+        self, ids: str | Iterable[str] | None = None, *, text: str | None = None, reason: str | None = None
+    ) -> Receipt:
+        """Forgets documents with all their versions, or a text wherever it stands. Nothing undoes that.
+
+        The memory is then, bit for bit, one that never saw it, and no byte of it is left in the directory.
+        """
+        if (ids is None) == (text is None):
+            raise InvalidError("forget takes the ids of documents, or text=…")
+        if text is not None:
+            return Receipt.read(self._memo.forget_text(text, reason))
+        return Receipt.read(self._memo.forget([ids] if isinstance(ids, str) else list(ids or ()), reason))
+
+    def retire(self, id: str, *, reason: str | None = None) -> Transaction:
+        """Takes a document out of the memory and keeps it in the ledger."""
+        return Transaction.read(self._memo.retire(id, reason))
+
+    def restore(self, id: str, *, reason: str | None = None) -> Transaction:
+        """Brings a retired document back."""
+        return Transaction.read(self._memo.restore(id, reason))
+
+    def edit(self, prompt: str, target: str, *, reason: str | None = None) -> Edited:
+        """Makes target what follows prompt, with the smallest weight up to 8 that makes it win."""
+        return Edited.read(self._memo.edit(prompt, target, reason))
+
+    def replace(self, old: str, new: str, id: str | None = None, *, reason: str | None = None) -> Transaction:
+        """Replaces a text in one document, or in all. Each gets a new version."""
+        return Transaction.read(self._memo.replace(old, new, id, reason))
+
+    def rollback(self, transaction: int, *, reason: str | None = None) -> Transaction:
+        """Undoes a transaction, if no later one depends on it."""
+        return Transaction.read(self._memo.rollback(whole("transaction", transaction), reason))
+
+    def merge(
+        self,
+        other: Memo | Path,
+        conflict: Literal["refuse", "ours", "theirs", "rename"] = "refuse",
+        *,
+        reason: str | None = None,
+        progress: Progress = None,
+    ) -> Merged:
+        """Adds the live documents of another model of equal settings. conflict: what to do where both have an id with
+        different contents."""
+        if not isinstance(other, Memo):
+            with Memo.open(other) as opened:
+                return self.merge(opened, conflict, reason=reason, progress=progress)
+        with watching(progress) as told:
+            return Merged.read(self._memo.merge(other._memo, conflict, reason, told))
+
+    def rebuild(
+        self, *, memory: int | str | None = None, parameters: int | None = None, progress: Progress = None
+    ) -> None:
+        """Makes the memory anew from its documents, larger or smaller if a size is given."""
+        cells = _cells(memory, parameters)
+        with watching(progress) as told:
+            self._memo.rebuild(None, cells, told)
+
+    def checkpoint(self) -> None:
+        """Writes the memory to disk as it is, so that opening need not read the ledger."""
+        self._memo.checkpoint()
+
+    # Copies
+
+    def freeze(self, path: Path, bits: Literal[1, 2, 8] = 8) -> Frozen:
+        """Writes a read-only copy with 8, 2 or 1 bits a cell, without ledger and texts; says what it recalls."""
+        return Frozen.read(self._memo.freeze(os.fspath(path), whole("bits", bits)))
+
+    def backup(self, path: Path) -> None:
+        """Writes a copy that is a model itself."""
+        self._memo.backup(os.fspath(path))
+
+    # What is in it
+
+    def docs(self) -> list[Document]:
+        """All documents that were ever here, by id."""
+        return Document.read_all(self._memo.docs())
+
+    def text(self, id: str, version: int | None = None) -> str:
+        """The text of a document as it is now, or of one of its versions."""
+        return self._memo.text(id, whole("version", version))
+
+    def find(self, text: str) -> list[Found]:
+        """The documents that contain a text."""
+        return Found.read_all(self._memo.find(text))
+
+    def log(self) -> list[Transaction]:
+        """All transactions, in order."""
+        return Transaction.read_all(self._memo.log())
+
+    def trace(self, id: str) -> list[Transaction]:
+        """The transactions that changed a document, in order."""
+        return Transaction.read_all(self._memo.trace(id))
+
+    def stats(self) -> Stats:
+        """The model in figures."""
+        return Stats.read(self._memo.stats())
+
+    def digest(self) -> str:
+        """The digest of the memory: equal if and only if every cell is."""
+        return self._memo.digest()
+
+    def verify(self) -> Verified:
+        """Checks everything, and says what is damaged."""
+        return Verified.read(self._memo.verify())
+
+    # Reading
+
+    def complete(
+        self,
+        prompt: Text,
+        max_tokens: int = 64,
+        *,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        stop: str | Iterable[str] = (),
+    ) -> str:
+        """What follows a prompt, up to the end of a document or before a stop, whichever comes first.
+
+        At a temperature of 0 every token is the most probable one; above, tokens are drawn, the same for the same seed.
+        """
+        (done,) = self._memo.complete_many(
+            [self._ids(prompt)],
+            [whole("max_tokens", max_tokens)],
+            [_stops(stop)],
+            temperature,
+            whole("top_k", top_k),
+            top_p,
+            whole("seed", seed),
+        )
+        return done[1]
+
+    @overload
+    def generate(
+        self,
+        prompt: Text,
+        max_tokens: int = 64,
+        *,
+        stream: Literal[False] = False,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        stop: str | Iterable[str] = (),
+    ) -> str: ...
+
+    @overload
+    def generate(
+        self,
+        prompt: Text,
+        max_tokens: int = 64,
+        *,
+        stream: Literal[True],
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        stop: str | Iterable[str] = (),
+    ) -> Iterator[str]: ...
+
+    def generate(
+        self,
+        prompt: Text,
+        max_tokens: int = 64,
+        *,
+        stream: bool = False,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        stop: str | Iterable[str] = (),
+    ) -> str | Iterator[str]:
+        """As `complete`; with stream=True, piece by piece as it comes."""
+        if not stream:
+            return self.complete(
+                prompt, max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, stop=stop
+            )
+        stops, most = _stops(stop), whole("max_tokens", max_tokens)
+        generation = self._memo.generate(
+            self._ids(prompt), temperature, whole("top_k", top_k), top_p, whole("seed", seed)
+        )
+        return pieces(generation, most, stops)
+
+    def logprobs(self, text: Text, *, progress: Progress = None) -> NDArray[np.float64]:
+        """The log-probability of every token given those before it, and of the end after the last."""
+        ids = self._ids(text)
+        with watching(progress) as told:
+            return self._memo.logprobs(ids, told)
+
+    def next_token(self, context: Text) -> NDArray[np.float64]:
+        """The probability of every token to come next; they sum to 1."""
+        return self._memo.next_token(self._ids(context))
+
+    def log_distributions(self, text: Text, start: int = 0, end: int | None = None) -> NDArray[np.float32]:
+        """For each position from start to end, the log-probability of every token given those before it: one row each.
+
+        The last position there is, after the last token, is that of what comes next.
+        """
+        ids = self._ids(text)
+        positions = len(ids) + 1
+        end = positions if end is None else end
+        if not 0 <= start <= end <= positions:
+            raise InvalidError(
+                f"positions {start} to {end} were asked of a text that has {positions}, its end included"
+            )
+        return self._memo.log_distributions(ids, start, end)
+
+    def recall(self, text: Text | Iterable[Text], *, progress: Progress = None) -> Recalled:
+        """How much of a text, or of several, the model says right, each token from those before it."""
+        ids = [self._encoded(each) for each in inputs.texts(text, self.vocab_size)]
+        with watching(progress) as told:
+            return Recalled.read(self._memo.recall(ids, told))
+
+    def explain(self, prompt: str, candidates: int = 3) -> Explanation:
+        """Why the model says what it says after a prompt: what each slot remembers, and from which documents."""
+        return Explanation.read(self._memo.explain(prompt, whole("candidates", candidates)))
+
+
+def _cells(memory: int | str | None, parameters: int | None) -> int | None:
+    """Cells are a byte each, here as on the command line."""
+    if memory is not None and parameters is not None:
+        raise InvalidError("memory and parameters are both given; one of them says how large a model is")
+    return whole("parameters", parameters) if memory is None else inputs.size("memory", memory)
+
+
+def _stops(stop: str | Iterable[str]) -> list[str]:
+    stops = [stop] if isinstance(stop, str) else list(stop)
+    for each in stops:
+        if not isinstance(each, str) or not each:
+            raise InvalidError(f"stop={each!r}: a stop is a text that is not empty")
+    return stops
+
+
+def _check_engine(
+    engine: str,
+    dim: int | None,
+    sizes: dict[str, int | str | None],
+    older: int | None,
+    slots: Sequence[tuple[int, int]] | None,
+) -> None:
+    """Refuses options that the engine would ignore."""
+    if engine not in ("sparse", "dense"):
+        raise InvalidError(f"engine={engine!r}: there are sparse and dense")
+    given = [name for name, size in sizes.items() if size is not None]
+    if engine == "sparse":
+        if dim is not None:
+            raise InvalidError("dim is for engine='dense'; memory, parameters or tokens size the sparse engine")
+        if len(given) > 1:
+            raise InvalidError(f"{' and '.join(given)} are both given; one of them says how large a model is")
+        return
+    if given:
+        raise InvalidError(f"{given[0]} is for the sparse engine; dim sizes the dense one")
+    if older is not None or slots is not None:
+        raise InvalidError("older and slots are for the sparse engine; the dense one uses all heads")

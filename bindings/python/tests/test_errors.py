@@ -1,0 +1,215 @@
+"""What is refused: each kind of error, what it says, what of Python's it is, and that nothing has changed."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import memo_lm
+import pytest
+from memo_lm import (
+    BusyError,
+    DamagedError,
+    EditError,
+    EngineError,
+    ExistsError,
+    InvalidError,
+    Memo,
+    MemoError,
+    MergeError,
+    NotAModelError,
+    NotFoundError,
+    ReadOnlyError,
+    RollbackError,
+    StateError,
+    StorageError,
+)
+from texts import CAT, OWL
+
+
+@pytest.mark.parametrize(
+    ("kind", "builtin"),
+    [
+        (NotAModelError, FileNotFoundError),
+        (ExistsError, FileExistsError),
+        (NotFoundError, LookupError),
+        (InvalidError, ValueError),
+        (StorageError, OSError),
+    ],
+)
+def test_errors_are_also_what_python_calls_them(kind: type[MemoError], builtin: type[Exception]) -> None:
+    assert issubclass(kind, builtin)
+
+
+def test_every_error_is_a_memo_error() -> None:
+    kinds = [getattr(memo_lm, name) for name in memo_lm.__all__ if name.endswith("Error")]
+    assert len(kinds) == 14
+    for kind in kinds:
+        assert issubclass(kind, MemoError)
+        assert kind.__module__ == "memo_lm"
+        assert kind.__doc__
+
+
+def test_what_is_no_model(tmp_path: Path) -> None:
+    says = re.escape(f"{tmp_path} is not a model (there is no model.toml in it); `memo init` makes one")
+    with pytest.raises(NotAModelError, match=says):
+        Memo.open(tmp_path)
+    with pytest.raises(FileNotFoundError, match="nowhere is not a model"):
+        Memo.open(tmp_path / "nowhere", read_only=True)
+
+
+def test_where_something_is(notes: Memo) -> None:
+    says = re.escape(f"{notes.path} exists already; choose another name or remove it first")
+    with pytest.raises(ExistsError, match=says):
+        Memo.create(notes.path)
+    with pytest.raises(ExistsError, match=says):
+        notes.backup(notes.path)
+
+
+def test_a_model_that_is_being_written(notes: Memo) -> None:
+    with pytest.raises(BusyError, match=f"is being written by process {os.getpid()} since .*; wait for it"):
+        Memo.open(notes.path)
+
+
+def test_a_model_that_is_damaged(notes: Memo) -> None:
+    path = notes.path / "model.toml"
+    notes.close()
+    path.write_text(path.read_text().replace("seed = 1", "seed = 2"))
+    with pytest.raises(DamagedError, match=r"model\.toml is damaged: the checksum of it.*; restore it from a backup"):
+        Memo.open(notes.path)
+
+
+def test_what_is_not_there(notes: Memo) -> None:
+    says = 'there is no document "nobody"; `memo docs` lists them'
+    for call in (notes.forget, notes.retire, notes.restore, notes.text, notes.trace):
+        with pytest.raises(NotFoundError, match=re.escape(says)):
+            call("nobody")
+    with pytest.raises(LookupError, match="there is no transaction 99; `memo log` lists them"):
+        notes.rollback(99)
+    with pytest.raises(NotFoundError, match="no document contains this text"):
+        notes.forget(text="words that nobody wrote")
+
+
+def test_what_makes_no_sense_for_a_document(notes: Memo) -> None:
+    with pytest.raises(StateError, match='document "owl" is live already'):
+        notes.restore("owl")
+    notes.retire("owl")
+    with pytest.raises(StateError, match='document "owl" is retired already'):
+        notes.retire("owl")
+    notes.forget("cat")
+    with pytest.raises(StateError, match='document "cat" was forgotten before'):
+        notes.forget("cat")
+    with pytest.raises(StateError, match='document "owl" has no version 7'):
+        notes.text("owl", 7)
+    with pytest.raises(StateError, match="was given twice with different contents"):
+        notes.memorize([("same", "a b c"), ("same", "d e f")])
+
+
+def test_a_model_that_is_closed(notes: Memo) -> None:
+    notes.close()
+    for call in (notes.digest, notes.docs, notes.stats, lambda: notes.complete("The"), lambda: notes.memorize(OWL)):
+        with pytest.raises(StateError, match="the model is closed"):
+            call()
+
+
+def test_what_cannot_be_rolled_back(notes: Memo) -> None:
+    notes.memorize("The owl has gone.", "owl")
+    with pytest.raises(RollbackError, match=r"transaction 1 cannot be rolled back: .* by transaction 2; roll that"):
+        notes.rollback(1)
+    notes.rollback(2)
+    with pytest.raises(RollbackError, match="transaction 3 has rolled it back already"):
+        notes.rollback(2)
+    notes.forget("cat")
+    with pytest.raises(RollbackError, match="what was forgotten is gone; an inverse would have been the text itself"):
+        notes.rollback(4)
+
+
+def test_models_that_cannot_be_merged(notes: Memo, tmp_path: Path) -> None:
+    before = notes.digest()
+    with Memo.create(tmp_path / "small.memo", memory="1MiB") as small:
+        says = "cannot merge: the models have different sizes, seeds or tokenizers; `memo rebuild` can change sizes"
+        with pytest.raises(MergeError, match=re.escape(says)):
+            notes.merge(small)
+    with Memo.create(tmp_path / "other.memo", memory="4MiB") as other:
+        other.memorize("Another owl.", "owl")
+        with pytest.raises(MergeError, match='document "owl" has another content there; choose ours, theirs or rename'):
+            notes.merge(other)
+        with pytest.raises(InvalidError, match='"mine": choose refuse, ours, theirs or rename'):
+            notes.merge(other, "mine")  # type: ignore[arg-type]
+    with pytest.raises(MergeError, match="a model cannot be merged into itself"):
+        notes.merge(notes)
+    assert notes.digest() == before
+
+
+def test_an_edit_that_cannot_win(memo: Memo) -> None:
+    memo.memorize("no " * 5000)
+    before = memo.digest()
+    with pytest.raises(EditError, match="the target does not win after this prompt even with weight 8; nothing was"):
+        memo.edit("no no no no", " yes")
+    assert memo.digest() == before
+
+
+def test_arguments_that_make_no_sense(notes: Memo, tmp_path: Path) -> None:
+    with pytest.raises(InvalidError, match="an edit needs a prompt and a target"):
+        notes.edit("The owl", "")
+    with pytest.raises(InvalidError, match=r"forget takes the ids of documents, or text="):
+        notes.forget()
+    with pytest.raises(InvalidError, match=r"forget takes the ids of documents, or text="):
+        notes.forget("owl", text="owl")
+    with pytest.raises(InvalidError, match="there is no document to forget"):
+        notes.forget([])
+    with pytest.raises(InvalidError, match="there is no text to forget"):
+        notes.forget(text=" ")
+    with pytest.raises(InvalidError, match="the reason contains the text itself; say it in other words"):
+        notes.forget(text="Marta", reason="because of Marta")
+    with pytest.raises(InvalidError, match="there is no text to find"):
+        notes.find("")
+    with pytest.raises(InvalidError, match="4 bits a cell: choose 8, 2 or 1"):
+        notes.freeze(tmp_path / "frozen.memo", 4)  # type: ignore[arg-type]
+    with pytest.raises(InvalidError, match="memory and parameters are both given"):
+        notes.rebuild(memory="1MiB", parameters=5)
+    with pytest.raises(InvalidError, match="transaction=-1 must be a whole number that is not negative"):
+        notes.rollback(-1)
+    assert notes.transaction == 1
+
+
+def test_what_the_dense_engine_cannot_do(tmp_path: Path) -> None:
+    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", engine="dense", dim=256) as memo:
+        memo.memorize(OWL)
+        for call, what in (
+            (lambda: memo.explain("The"), "an explanation"),
+            (lambda: memo.edit("The", " cat"), "an edit"),
+            (lambda: memo.freeze(tmp_path / "frozen.memo"), "freezing"),
+            (lambda: memo.next_token("The"), "a distribution"),
+            (lambda: memo.logprobs("The"), "a score"),
+            (lambda: memo.complete("The", temperature=1.0), "a temperature"),
+        ):
+            with pytest.raises(EngineError, match=f"{what} needs the sparse engine; this model has the dense one"):
+                call()
+
+
+def test_what_a_reader_cannot_do(notes: Memo) -> None:
+    path = notes.path
+    notes.close()
+    with Memo.open(path, read_only=True) as reader:
+        for call in (lambda: reader.memorize(CAT), lambda: reader.forget("owl"), reader.docs, reader.digest):
+            with pytest.raises(ReadOnlyError, match="the model is open for reading only; open it without read_only="):
+                call()
+
+
+def test_a_frozen_model_is_not_opened_for_writing(notes: Memo, tmp_path: Path) -> None:
+    notes.freeze(tmp_path / "frozen.memo")
+    with pytest.raises(MemoError, match="is frozen: it can be read, but not changed"):
+        Memo.open(tmp_path / "frozen.memo")
+
+
+def test_files_that_cannot_be_used(notes: Memo, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StorageError, match=r"file/.*: Not a directory") as refused:
+        Memo.create(tmp_path / "file" / "a.memo")
+    assert isinstance(refused.value, OSError)
+    with pytest.raises(StorageError, match="Not a directory"):
+        notes.backup(tmp_path / "file" / "a.memo")
+    with pytest.raises(MemoError, match="nowhere"):
+        notes.memorize_files(tmp_path / "nowhere")

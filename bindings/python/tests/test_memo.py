@@ -1,0 +1,288 @@
+"""Making and opening models, what they say of themselves, and all that memorize takes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import memo_lm
+import numpy as np
+import pytest
+from memo_lm import InvalidError, Memo, Memorized
+from texts import CAT, OWL
+
+
+def test_the_package_says_what_it_is() -> None:
+    assert memo_lm.__version__.count(".") == 2
+    assert all(hasattr(memo_lm, name) for name in memo_lm.__all__)
+    assert sorted(memo_lm.__all__) == memo_lm.__all__
+
+
+def test_a_model_says_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.memo"
+    with Memo.create(path, tokenizer="bytes", memory="1MiB", seed=7) as memo:
+        assert (memo.path, memo.engine, memo.tokenizer) == (path, "sparse", "bytes")
+        assert (memo.vocab_size, memo.eos, memo.tokenizer_json) == (257, 256, None)
+        assert (memo.read_only, memo.closed, memo.transaction) == (False, False, 0)
+        assert memo.window >= 32
+        assert memo.settings["seed"] == 7
+        assert repr(memo) == f"<memo_lm.Memo {str(path)!r}: sparse, bytes>"
+    assert memo.closed
+    assert repr(memo) == "<memo_lm.Memo, closed>"
+    memo.close()  # once more is nothing
+
+
+def test_what_is_memorized_is_there_when_it_is_opened_again(tmp_path: Path) -> None:
+    with Memo.create(tmp_path / "a.memo") as memo:
+        memo.memorize(OWL, "owl")
+        digest = memo.digest()
+    with Memo.open(str(tmp_path / "a.memo")) as memo:
+        assert memo.digest() == digest
+        assert memo.complete("The owl reads", 5) == " at night by the light"
+        assert memo.transaction == 1
+
+
+def test_a_model_open_for_reading_reads(tmp_path: Path) -> None:
+    with Memo.create(tmp_path / "a.memo") as memo:
+        memo.memorize(OWL)
+    with Memo.open(tmp_path / "a.memo", read_only=True) as reader:
+        assert reader.read_only
+        assert repr(reader).endswith("gpt2, read-only>")
+        assert reader.complete("The owl reads", 2) == " at night"
+
+
+def test_memo_is_not_made_by_calling_it() -> None:
+    with pytest.raises(TypeError, match=r"Memo.open\(path\) opens a model"):
+        Memo("notes.memo")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "cells"),
+    [
+        ({"memory": "4MiB"}, 4 << 20),
+        ({"memory": 4 << 20}, 4 << 20),
+        ({"memory": " 1.5 MiB "}, 3 << 19),
+        ({"memory": "2MB"}, 2_000_000),
+        ({"memory": "1000000"}, 1_000_000),
+        ({"memory": np.int64(1 << 20)}, 1 << 20),
+        ({"parameters": 3_000_000}, 3_000_000),
+        ({"tokens": 50_000}, 9_200_000),
+    ],
+)
+def test_a_model_has_the_size_that_was_asked_for(tmp_path: Path, given: dict[str, int], cells: int) -> None:
+    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", **given) as memo:  # type: ignore[arg-type]
+        assert memo.stats().parameters == pytest.approx(cells, rel=0.01)
+
+
+def test_heads_layers_and_slots_are_chosen(tmp_path: Path) -> None:
+    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", memory="1MiB", heads=3, layers=2, older=0) as memo:
+        assert [(slot["skip"], slot["len"]) for slot in memo.settings["slots"]] == [(0, 1), (0, 3)]
+    with Memo.create(tmp_path / "b.memo", tokenizer="bytes", memory="1MiB", slots=[(0, 1), (0, 2), (2, 2)]) as memo:
+        assert [(slot["skip"], slot["len"]) for slot in memo.settings["slots"]] == [(0, 1), (0, 2), (2, 2)]
+
+
+def test_the_dense_engine_can_be_chosen(tmp_path: Path) -> None:
+    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", engine="dense", dim=512) as memo:
+        assert (memo.engine, memo.settings["dim"]) == ("dense", 512)
+        memo.memorize("abcdefgh" * 2)
+        assert memo.complete("abcd", 4) == "efgh"
+        assert memo.stats().load is None
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"memory": "much"}, "memory='much' must be a size such as 512MiB or 2GiB"),
+        ({"memory": "1KiB"}, "memory='1KiB' must be between 64KiB and 500GB"),
+        ({"memory": "nanGiB"}, "memory='nanGiB' must be between 64KiB and 500GB"),
+        ({"memory": 1.5}, "memory=1.5 must be a number of bytes, or a size such as 512MiB or 2GiB"),
+        ({"memory": "1MiB", "tokens": 5}, "memory and tokens are both given; one of them says how large a model is"),
+        ({"dim": 512}, "dim is for engine='dense'; memory, parameters or tokens size the sparse engine"),
+        ({"engine": "dense", "memory": "1MiB"}, "memory is for the sparse engine; dim sizes the dense one"),
+        ({"engine": "dense", "slots": [(0, 1)]}, "older and slots are for the sparse engine"),
+        ({"engine": "quantum"}, "engine='quantum': there are sparse and dense"),
+        ({"seed": -1}, "seed=-1 must be a whole number that is not negative"),
+        ({"heads": 2.0}, "heads=2.0 must be a whole number that is not negative"),
+        ({"tokenizer": "gpt5"}, 'there is no tokenizer "gpt5"; use gpt2, cl100k, o200k, bytes, words'),
+        ({"tokenizer": "words"}, "the tokenizer words needs a text to take its vocabulary from; give it one"),
+        ({"tokenizer": "bytes", "words_from": ["a"]}, "words_from makes a tokenizer of its own; leave tokenizer out"),
+        ({"tokenizer": 5}, "a model cannot keep a int as its tokenizer; give a name"),
+    ],
+)
+def test_a_model_that_cannot_be_is_refused(tmp_path: Path, options: dict[str, str], says: str) -> None:
+    with pytest.raises(InvalidError) as refused:
+        Memo.create(tmp_path / "a.memo", **options)  # type: ignore[arg-type]
+    assert says in str(refused.value)
+    assert not (tmp_path / "a.memo").exists()
+
+
+# What memorize takes
+
+
+def test_a_text_is_one_document(memo: Memo) -> None:
+    done = memo.memorize(OWL, "owl", labels={"kind": "note"}, reason="to begin with")
+    assert done == Memorized(transaction=1, added=["owl"], updated=[], unchanged=[], tokens=len(memo.encode(OWL)))
+    (document,) = memo.docs()
+    assert (document.id, document.labels, document.state) == ("owl", {"kind": "note"}, "live")
+    assert memo.text("owl") == OWL
+    assert memo.log()[0].reason == "to begin with"
+
+
+def test_a_document_without_an_id_gets_one_from_its_content(memo: Memo) -> None:
+    (first,) = memo.memorize(OWL).added
+    assert first.startswith("doc-")
+    assert memo.memorize(OWL).unchanged == [first]
+    assert memo.memorize(CAT).added != [first]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, lambda ids: iter(ids)])
+def test_token_ids_are_one_document(memo: Memo, kind: type[list[int]]) -> None:
+    ids = memo.encode(OWL).tolist()
+    assert memo.memorize(kind(ids), "owl").added == ["owl"]
+    assert memo.text("owl") == OWL
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "object"])
+def test_arrays_of_any_integers_are_token_ids(memo: Memo, dtype: str) -> None:
+    memo.memorize(np.array([1, 2, 3, 4, 5], dtype), "a")
+    assert memo.memorize([1, 2, 3, 4, 5], "a").unchanged == ["a"]
+    # Not contiguous, backwards, and not writable.
+    array = np.array([5, 0, 4, 0, 3, 0, 2, 0, 1], dtype)[::-2]
+    array.setflags(write=False)
+    assert memo.memorize(array, "a").unchanged == ["a"]
+
+
+def documents() -> Iterator[object]:
+    yield OWL
+    yield [1, 2, 3]
+    yield np.array([4, 5, 6])
+    yield ("pair", CAT)
+    yield ("ids", [7, 8, 9])
+    yield (None, "Nobody named this one.")
+    yield {"text": "A dict.", "id": "dict", "labels": {"kind": "own"}}
+    yield {"tokens": [10, 11], "id": "tokens"}
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter])
+def test_documents_come_in_any_iterable(memo: Memo, kind: type[list[object]]) -> None:
+    done = memo.memorize(kind(documents()), labels={"kind": "all", "year": "new"})  # type: ignore[arg-type]
+    assert len(done.added) == 8
+    assert {"pair", "ids", "dict", "tokens"} <= set(done.added)
+    assert done.transaction == 1
+    labels = {document.id: document.labels for document in memo.docs()}
+    assert labels["pair"] == {"kind": "all", "year": "new"}
+    assert labels["dict"] == {"kind": "own", "year": "new"}
+    assert (memo.text("pair"), memo.text("dict")) == (CAT, "A dict.")
+    assert memo.text("ids") == memo.decode([7, 8, 9])
+
+
+def test_an_array_of_texts_holds_documents(memo: Memo) -> None:
+    assert len(memo.memorize(np.array([OWL, CAT])).added) == 2
+    assert len(memo.memorize(np.array([OWL, CAT], object)).unchanged) == 2
+
+
+def test_one_dict_is_one_document(memo: Memo) -> None:
+    assert memo.memorize({"text": OWL, "id": "owl"}).added == ["owl"]
+    assert memo.memorize({"text": CAT}, "cat").added == ["cat"]
+
+
+def test_no_documents_change_nothing(memo: Memo) -> None:
+    assert memo.memorize([]) == Memorized(None, [], [], [], 0)
+    assert memo.log() == []
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ([1, -2], "token -2 at position 1 is negative; ids begin with 0"),
+        ([1, 2, 50257], "token 50257 at position 2 is outside the vocabulary of 50257"),
+        ([2**70], f"token {2**70} at position 0 is outside the vocabulary of 50257"),
+        (np.array([2**40]), f"token {2**40} at position 0 is outside the vocabulary of 50257"),
+        ([1, 2.5], "token ids must be whole numbers; these are of type float64"),
+        (np.array([1.0]), "token ids must be whole numbers; these are of type float64"),
+        ([True, False], "token ids must be whole numbers; these are of type bool"),
+        (np.array([[1, 2]]), "token ids must be a 1-d array; this one has 2 dimensions: (1, 2)"),
+        (np.int64(5), "token ids must be a 1-d array; this one has 0 dimensions: ()"),
+        ([50256], "the end token 50256 stands inside a document, at position 0"),
+        ([[1], ["a"]], "document 1: text must be a str or token ids, not list"),
+        (b"bytes", "text must be a str or token ids, not bytes; decode it first"),
+        ([OWL, b"bytes"], "document 1: text must be a str or token ids, not bytes; decode it first"),
+        (Path("notes"), "text must be a str or token ids, not PosixPath; memorize_files reads files"),
+        (None, "text must be a str or token ids, not NoneType"),
+        (5, "text must be a str or token ids, not int"),
+        ([OWL, None], "document 1: text must be a str or token ids, not NoneType"),
+        ([OWL, [1, -1]], "document 1: token -1 at position 1 is negative"),
+        (("a", "b"), "is this an id and a text, or two texts?"),
+        ({"id": "a"}, "a document needs one of text and tokens"),
+        ([{"text": "a", "tokens": [1]}], "document 0: a document needs one of text and tokens"),
+        ([{"text": "a", "title": "b"}], "document 0: a document has text or tokens, id and labels, but no 'title'"),
+        ([{"text": "a", "id": 7}], "document 0: an id must be a str, not int"),
+        ([{"text": "a", "labels": {"year": 2000}}], "document 0: label 'year' must be a str with a str for a value"),
+        ([{"text": "a", "labels": "b"}], "document 0: labels must be a dict of str, not str"),
+        ([("", "a")], '"" cannot be an id: it must have 1 to 1024 bytes and no control characters'),
+    ],
+)
+def test_what_is_no_document_is_refused(memo: Memo, given: object, says: str) -> None:
+    with pytest.raises(InvalidError) as refused:
+        memo.memorize(given)  # type: ignore[arg-type]
+    assert says in str(refused.value)
+    assert memo.log() == []
+
+
+def test_an_id_names_one_document(memo: Memo) -> None:
+    with pytest.raises(InvalidError, match="id names one document, and there are 2"):
+        memo.memorize([OWL, CAT], "both")
+    with pytest.raises(InvalidError, match="an id must be a str, not int"):
+        memo.memorize(OWL, 5)  # type: ignore[arg-type]
+    assert memo.memorize([OWL], "owl").added == ["owl"]
+
+
+def test_an_error_in_an_iterable_is_not_hidden(memo: Memo) -> None:
+    def broken() -> Iterator[str]:
+        yield OWL
+        raise TypeError("of its own")
+
+    with pytest.raises(TypeError, match="of its own"):
+        memo.memorize(broken())
+    assert memo.docs() == []
+
+
+def test_a_memory_that_would_be_overfull_refuses_unless_forced(tmp_path: Path) -> None:
+    tokens = np.random.default_rng(1).integers(0, 256, 20_000)
+    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", memory="256KiB") as memo:
+        with pytest.raises(InvalidError, match=r"would be \d+ % full and recall about .* make it larger with rebuild"):
+            memo.memorize(tokens)
+        assert memo.memorize(tokens, force=True).tokens == 20_000
+
+
+def test_files_are_read_as_the_command_line_reads_them(memo: Memo, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "owl.txt").write_text(OWL)
+    (folder / "deep" / "cat.txt").write_text(CAT)
+    done = memo.memorize_files(folder, labels={"from": "disk"}, reason="all")
+    assert sorted(done.added) == ["deep/cat.txt", "owl.txt"]
+    assert memo.text("owl.txt") == OWL
+    assert memo.docs()[0].labels == {"from": "disk"}
+    assert memo.memorize_files(str(folder / "owl.txt"), id="owl").added == ["owl"]
+    lines = tmp_path / "notes.jsonl"
+    lines.write_text("".join(json.dumps({"body": text}) + "\n" for text in (OWL, CAT)))
+    assert len(memo.memorize_files(lines, jsonl_field="body").added) == 2
+
+
+def test_bytes_of_files_are_tokens_of_bytes(tmp_path: Path) -> None:
+    (tmp_path / "data").write_bytes(bytes(range(256)))
+    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", memory="1MiB") as memo:
+        assert memo.memorize_files(tmp_path / "data").tokens == 256
+        assert memo.next_token(np.arange(100)).argmax() == 100
+
+
+def test_text_goes_to_tokens_and_back(memo: Memo) -> None:
+    ids = memo.encode(OWL)
+    assert (ids.dtype, ids.ndim) == (np.uint32, 1)
+    assert memo.decode(ids) == memo.decode(ids.tolist()) == OWL
+    assert memo.encode("").size == 0
+    assert memo.decode([]) == ""
+    with pytest.raises(InvalidError, match="token 60000 at position 0 is outside the vocabulary of 50257"):
+        memo.decode([60000])

@@ -1,0 +1,194 @@
+"""What a model says: completions, streams, probabilities, recall, explanations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from memo_lm import InvalidError, Memo
+from texts import CAT, OWL
+
+REST = OWL[len("The owl reads") :]
+# A character of several tokens, so that pieces end in the middle of one.
+SIGNS = "The sign says 🦉🌙, and below it: ✨ 静かに ✨."
+
+
+def test_a_prompt_is_completed_from_memory(notes: Memo) -> None:
+    assert notes.complete("The owl reads") == REST
+    assert notes.complete("The owl reads", 3) == " at night by"
+    assert notes.complete("The owl reads", 0) == ""
+    assert notes.generate("The owl reads", 3) == " at night by"
+
+
+def test_token_ids_are_a_prompt_too(notes: Memo) -> None:
+    ids = notes.encode("The owl reads")
+    assert notes.complete(ids) == notes.complete(ids.tolist()) == notes.complete(ids.astype(np.int64)) == REST
+
+
+@pytest.mark.parametrize("tokens", [0, 1, 5, 64])
+@pytest.mark.parametrize("prompt", ["The owl reads", "The sign says", "", "Words that nobody wrote"])
+def test_a_stream_is_the_completion_in_pieces(notes: Memo, prompt: str, tokens: int) -> None:
+    notes.memorize(SIGNS)
+    assert "".join(notes.generate(prompt, tokens, stream=True)) == notes.complete(prompt, tokens)
+
+
+def test_a_stream_comes_piece_by_piece(notes: Memo) -> None:
+    stream = notes.generate("The owl reads", stream=True)
+    assert [next(stream) for _ in range(3)] == [" at", " night", " by"]
+    # A model may change between two pieces.
+    notes.memorize("More.")
+    assert next(stream) == " the"
+
+
+def test_a_stream_never_shows_half_a_character(notes: Memo) -> None:
+    notes.memorize(SIGNS)
+    pieces = list(notes.generate("The sign says", stream=True))
+    assert "".join(pieces) == SIGNS[len("The sign says") :]
+    assert not any("\ufffd" in piece for piece in pieces)
+
+
+@pytest.mark.parametrize(
+    ("stop", "text"),
+    [
+        (".", " at night by the light of the moon"),
+        ("night", " at "),
+        ("ght by the li", " at ni"),
+        (["tower", "moon"], " at night by the light of the "),
+        (" at", ""),
+        ("moon. In the evening", REST),
+        ([], REST),
+    ],
+)
+def test_a_stop_ends_a_completion_before_it(notes: Memo, stop: str | list[str], text: str) -> None:
+    assert notes.complete("The owl reads", stop=stop) == text
+    pieces = list(notes.generate("The owl reads", stop=stop, stream=True))
+    assert "".join(pieces) == text
+    assert "" not in pieces
+
+
+def test_drawing_is_decided_by_the_seed(notes: Memo) -> None:
+    def drawn(seed: int, **options: float) -> str:
+        return notes.complete("The", 12, temperature=1.0, seed=seed, **options)  # type: ignore[arg-type]
+
+    assert [drawn(seed) for seed in range(8)] == [drawn(seed) for seed in range(8)]
+    assert len({drawn(seed) for seed in range(8)}) > 1
+    # The likeliest alone is left.
+    assert drawn(1, top_k=1) == notes.complete("The", 12) == drawn(2, top_p=1e-9)
+    assert "".join(notes.generate("The", 12, stream=True, temperature=1.0, seed=3)) == drawn(3)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"temperature": -1}, "temperature -1: choose 0 to 100"),
+        ({"temperature": float("nan")}, "temperature NaN: choose 0 to 100"),
+        ({"top_p": 0}, "top_p 0: choose above 0, up to 1"),
+        ({"top_k": -1}, "top_k=-1 must be a whole number that is not negative"),
+        ({"seed": 1.5}, "seed=1.5 must be a whole number that is not negative"),
+        ({"max_tokens": -1}, "max_tokens=-1 must be a whole number that is not negative"),
+        ({"stop": ""}, "stop='': a stop is a text that is not empty"),
+        ({"stop": [1]}, "stop=1: a stop is a text that is not empty"),
+    ],
+)
+@pytest.mark.parametrize("stream", [False, True])
+def test_senseless_options_are_refused(notes: Memo, options: dict[str, float], says: str, stream: bool) -> None:
+    with pytest.raises(InvalidError) as refused:
+        notes.generate("The", stream=stream, **options)  # type: ignore[call-overload]
+    assert str(refused.value) == says
+
+
+# Probabilities
+
+
+def test_a_distribution_sums_to_one_and_its_best_is_what_is_said(notes: Memo) -> None:
+    for prompt in ("The owl reads", "The", "", "Nobody wrote", CAT):
+        p = notes.next_token(prompt)
+        assert (p.dtype, p.shape) == (np.float64, (notes.vocab_size,))
+        assert p.sum() == pytest.approx(1, abs=1e-9)
+        assert (p > 0).all()
+        best = int(p.argmax())
+        said = notes.core.complete_many([notes.encode(prompt)], [1], [[]])[0][0].tolist()
+        assert said == ([] if best == notes.eos else [best])
+
+
+def test_log_probabilities_are_those_of_the_distributions(notes: Memo) -> None:
+    ids = notes.encode(OWL[:30])
+    logs = notes.logprobs(OWL[:30])
+    assert (logs.dtype, logs.shape) == (np.float64, (len(ids) + 1,))
+    after = [*ids.tolist(), notes.eos]
+    expected = [np.log(notes.next_token(ids[:p])[token]) for p, token in enumerate(after)]
+    np.testing.assert_allclose(logs, expected, rtol=1e-9)
+    np.testing.assert_array_equal(notes.logprobs(ids), logs)
+
+
+def test_the_probability_of_a_text_is_the_product_of_its_tokens(notes: Memo) -> None:
+    """What is memorized is far more probable than what is not, and a text's score is the sum of its parts'."""
+    known, other = notes.logprobs(OWL).sum(), notes.logprobs(OWL[::-1]).sum()
+    assert known > 0.2 * other
+    ids = notes.encode(OWL)
+    ((first, _), (second, greedy)) = notes.core.score_many([(ids[:9], 0), (ids, 9)])
+    assert greedy
+    assert first.sum() + second.sum() == pytest.approx(notes.logprobs(ids)[:-1].sum())
+
+
+def test_distributions_of_all_positions_agree_with_single_ones(notes: Memo) -> None:
+    ids = notes.encode(OWL)
+    logs = notes.log_distributions(OWL)
+    assert (logs.dtype, logs.shape) == (np.float32, (len(ids) + 1, notes.vocab_size))
+    for p in (0, 1, len(ids) // 2, len(ids)):
+        np.testing.assert_allclose(logs[p], np.log(notes.next_token(ids[:p])), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(notes.log_distributions(ids, 3, 5), logs[3:5])
+    assert notes.log_distributions(ids, 4, 4).shape == (0, notes.vocab_size)
+    np.testing.assert_allclose(
+        logs[np.arange(len(ids) + 1), [*ids, notes.eos]], notes.logprobs(ids), rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(("start", "end"), [(-1, 1), (2, 1), (0, 10**15)])
+def test_positions_that_are_not_there_are_refused(notes: Memo, start: int, end: int) -> None:
+    with pytest.raises(InvalidError, match=f"positions {start} to {end} were asked of a text that has 4"):
+        notes.log_distributions("The owl reads", start, end)
+
+
+def test_only_the_window_matters(notes: Memo) -> None:
+    ids = np.random.default_rng(1).integers(0, 50_000, 3 * notes.window)
+    np.testing.assert_array_equal(notes.next_token(ids), notes.next_token(ids[-notes.window :]))
+
+
+# Recall and explanations
+
+
+def test_recall_counts_what_is_said_right(memo: Memo) -> None:
+    memo.memorize(OWL)
+    known = memo.recall(OWL)
+    assert known.tokens == len(memo.encode(OWL))
+    assert known.evaluated == known.correct == known.tokens - 1
+    assert known.recall == 1
+    assert memo.recall(memo.encode(OWL).tolist()) == known
+    other = memo.recall(memo.encode(CAT))
+    assert other.recall == other.correct / other.evaluated < 0.5
+    both = memo.recall(text for text in (OWL, memo.encode(CAT)))
+    assert (both.evaluated, both.correct) == (known.evaluated + other.evaluated, known.correct + other.correct)
+
+
+def test_an_explanation_names_evidence_and_sources(notes: Memo) -> None:
+    why = notes.explain("The owl reads", 2)
+    assert why.prediction == " at"
+    first, second = why.candidates
+    assert first.text == " at"
+    assert first.token == notes.encode(" at")[0]
+    assert first.probability == pytest.approx(notes.next_token("The owl reads").max())
+    assert first.probability > second.probability
+    (source,) = first.sources
+    assert (source.document, source.version, source.offset, source.match_tokens) == ("owl", 1, 3, 3)
+    newest = [heard for heard in first.evidence if heard.head == 0]
+    assert [heard.context_tokens for heard in newest] == [1, 2, 4, 8, 16]
+    assert all(heard.count == pytest.approx(1, abs=5 * heard.noise) for heard in newest)
+    assert all(heard.total == 1 for heard in newest)
+
+
+def test_an_explanation_can_be_printed(notes: Memo) -> None:
+    lines = str(notes.explain("The owl reads", 1)).splitlines()
+    assert lines[0].startswith('" at"')
+    assert lines[0].endswith(" %")
+    assert any(line.startswith("    last 16 tokens: ") and line.endswith(" of 1 times") for line in lines)
+    assert lines[-1] == "    owl token 3, 3 match"

@@ -1,0 +1,90 @@
+"""Types and code agree: mypy on the package and on code that uses it, stubtest on the compiled module."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from memo_lm import DenseMemo, _memo
+
+pytest.importorskip("mypy", reason="mypy is not installed")
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+
+
+def run(tmp_path: Path, *command: str) -> str:
+    environment = {**os.environ, "MYPYPATH": str(ROOT / "python"), "MYPY_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_package_is_typed(tmp_path: Path) -> None:
+    assert "no issues found" in run(tmp_path, "mypy", "--strict", "python/memo_lm")
+
+
+def test_the_compiled_module_is_as_its_stub_says(tmp_path: Path) -> None:
+    options = ["--mypy-config-file", "pyproject.toml", "--allowlist", str(HERE / "stubtest.allow")]
+    assert "no issues found" in run(tmp_path, "mypy.stubtest", "memo_lm._memo", *options)
+
+
+def test_a_dense_model_takes_the_options_of_the_compiled_one() -> None:
+    """Which its stub declares as an `__init__`; the module has a `__new__`."""
+    taken, given = (inspect.signature(kind).parameters for kind in (DenseMemo, _memo.DenseMemo))
+    assert [(each.name, each.kind, each.default) for each in taken.values()] == [
+        (each.name, each.kind, each.default) for each in given.values()
+    ]
+
+
+USE = """
+from collections.abc import Iterator
+from pathlib import Path
+from typing import assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memo_lm import DenseMemo, Explanation, Memo, Memorized, Receipt
+from memo_lm.inputs import Document
+
+with Memo.create(Path("a.memo"), tokenizer="bytes", memory="64MiB") as memo:
+    assert_type(memo, Memo)
+    assert_type(memo.memorize("text", id="a", labels={"b": "c"}), Memorized)
+    memo.memorize([1, 2, 3])
+    memo.memorize(np.arange(3))
+    memo.memorize(["text", "text"])
+    memo.memorize([[1, 2], [3]])
+    memo.memorize([("id", "text"), (None, "text")])
+    memo.memorize([{"text": "text", "id": "b", "labels": {"c": "d"}}])
+    mixed: list[Document] = ["text", [1, 2], np.arange(3), ("id", "text"), {"text": "text"}]
+    memo.memorize(mixed)
+    memo.memorize(text for text in ["a", "b"])
+    memo.memorize({"text": "text"})
+    assert_type(memo.complete("text"), str)
+    assert_type(memo.generate("text"), str)
+    assert_type(memo.generate("text", stream=True), Iterator[str])
+    assert_type(memo.next_token("text"), NDArray[np.float64])
+    assert_type(memo.logprobs(np.arange(3)), NDArray[np.float64])
+    assert_type(memo.explain("text"), Explanation)
+    assert_type(memo.forget("a"), Receipt)
+    memo.recall(["text", "text"], progress=lambda what, done, whole: print(what, done, whole))
+    memo.merge("other.memo", "theirs")
+    memo.merge("other.memo", "mine")  # type: ignore[arg-type]
+    memo.complete(5)  # type: ignore[arg-type]
+
+dense = DenseMemo(10, 64, 2, 2, codes="hadamard", recall=0.5)
+assert_type(dense.C(1), NDArray[np.float32])
+assert_type(dense.predict([1, 2]).token, int)
+"""
+
+
+def test_code_that_uses_the_package_is_checked(tmp_path: Path) -> None:
+    (tmp_path / "use.py").write_text(USE)
+    run(tmp_path, "mypy", "--strict", "--python-version", "3.11", str(tmp_path / "use.py"))
