@@ -84,10 +84,11 @@ def test_matrices_are_views_of_the_model() -> None:
     once = C.copy()
     memo.memorize(NUMBERS)
     np.testing.assert_allclose(C, 2 * once, atol=1e-5)
-    for get in (lambda: memo.C(1), lambda: memo.C(2), lambda: memo.E, lambda: memo.W_V(1), lambda: memo.Prj(1)):
-        assert np.shares_memory(get(), get())
+    first, second = ((memo.C(1), memo.C(2), memo.E, memo.W_V(1), memo.Prj(1)) for _ in range(2))
+    for one, other in zip(first, second):
+        assert np.shares_memory(one, other)
         with pytest.raises(ValueError, match="read-only"):
-            get()[0, 0] = 1
+            one[0, 0] = 1
 
 
 def test_a_view_keeps_the_model_alive() -> None:

@@ -102,7 +102,7 @@ def test_forgetting_a_document_leaves_a_memory_that_never_saw_it(notes: Memo, tm
     receipt = notes.forget("cat", reason="asked to")
     assert (receipt.documents, receipt.tokens, receipt.transaction) == (["cat"], tokens, 2)
     assert [(each.document, each.version) for each in receipt.forgotten] == [("cat", 1)]
-    assert receipt.shared == receipt.copies == []
+    assert (receipt.shared, receipt.copies) == ([], [])
     assert receipt.subtracting >= 0
     assert receipt.scrubbing > 0
     assert states(notes) == {"cat": "forgotten", "owl": "live"}

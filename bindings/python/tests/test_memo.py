@@ -280,7 +280,7 @@ def test_bytes_of_files_are_tokens_of_bytes(tmp_path: Path) -> None:
 
 def test_text_goes_to_tokens_and_back(memo: Memo) -> None:
     ids = memo.encode(OWL)
-    assert (ids.dtype, ids.ndim) == (np.uint32, 1)
+    assert (ids.dtype, ids.ndim) == (np.dtype("uint32"), 1)
     assert memo.decode(ids) == memo.decode(ids.tolist()) == OWL
     assert memo.encode("").size == 0
     assert memo.decode([]) == ""

@@ -102,7 +102,7 @@ def test_senseless_options_are_refused(notes: Memo, options: dict[str, float], s
 def test_a_distribution_sums_to_one_and_its_best_is_what_is_said(notes: Memo) -> None:
     for prompt in ("The owl reads", "The", "", "Nobody wrote", CAT):
         p = notes.next_token(prompt)
-        assert (p.dtype, p.shape) == (np.float64, (notes.vocab_size,))
+        assert (p.dtype, p.shape) == (np.dtype("float64"), (notes.vocab_size,))
         assert p.sum() == pytest.approx(1, abs=1e-9)
         assert (p > 0).all()
         best = int(p.argmax())
@@ -113,7 +113,7 @@ def test_a_distribution_sums_to_one_and_its_best_is_what_is_said(notes: Memo) ->
 def test_log_probabilities_are_those_of_the_distributions(notes: Memo) -> None:
     ids = notes.encode(OWL[:30])
     logs = notes.logprobs(OWL[:30])
-    assert (logs.dtype, logs.shape) == (np.float64, (len(ids) + 1,))
+    assert (logs.dtype, logs.shape) == (np.dtype("float64"), (len(ids) + 1,))
     after = [*ids.tolist(), notes.eos]
     expected = [np.log(notes.next_token(ids[:p])[token]) for p, token in enumerate(after)]
     np.testing.assert_allclose(logs, expected, rtol=1e-9)
@@ -133,7 +133,7 @@ def test_the_probability_of_a_text_is_the_product_of_its_tokens(notes: Memo) -> 
 def test_distributions_of_all_positions_agree_with_single_ones(notes: Memo) -> None:
     ids = notes.encode(OWL)
     logs = notes.log_distributions(OWL)
-    assert (logs.dtype, logs.shape) == (np.float32, (len(ids) + 1, notes.vocab_size))
+    assert (logs.dtype, logs.shape) == (np.dtype("float32"), (len(ids) + 1, notes.vocab_size))
     for p in (0, 1, len(ids) // 2, len(ids)):
         np.testing.assert_allclose(logs[p], np.log(notes.next_token(ids[:p])), rtol=1e-5, atol=1e-6)
     np.testing.assert_array_equal(notes.log_distributions(ids, 3, 5), logs[3:5])
