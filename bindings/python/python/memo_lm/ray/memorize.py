@@ -1,0 +1,182 @@
+"""Memorizing on a Ray cluster: workers make parts of a model, which are then merged into one.
+
+What is memorized is a sum over documents, so the parts add up to the model that one process would have made, bit for
+bit.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from .. import inputs
+from .._memo import InvalidError
+from ..memo import Memo
+from ..progress import Progress, Told, watching
+from . import parts, plan
+from .parts import Range
+from .plan import Plan
+from .sources import Reading
+
+# Seconds between looks at how far the workers are.
+LOOK = 0.2
+# How often a task is begun again if its worker is lost.
+RETRIES = 3
+# Cells a token below which a memory loses what it was given.
+LEAST = 60
+
+
+def memorize(
+    source: Any,
+    path: inputs.Path,
+    *,
+    num_workers: int | None = None,
+    config: Mapping[str, Any] | None = None,
+    work_dir: inputs.Path | None = None,
+    id_column: str = "id",
+    text_column: str = "text",
+    jsonl_field: str | None = None,
+    force: bool = False,
+    progress: Progress = None,
+) -> Memo:
+    """Makes a model of files or of a dataset with many workers, and opens it.
+
+    source: a file or folder, or a list of them, read as the command line reads them; or a `ray.data.Dataset` with a
+    column of texts and, if you like, one of ids. num_workers: how many work at a time; as many as the cluster has
+    processors if it is not said. config: options of `Memo.create`; without a size, one is estimated. work_dir: where
+    parts are made, `path`.work if it is not said; every worker must reach it, and the files, by the same name.
+
+    A worker that is lost is replaced. If the call itself fails, calling again with the same arguments goes on where it
+    was. A document counts once, however often it is there; an id with two contents is refused.
+    """
+    target = Path(os.path.abspath(os.fspath(path)))
+    work = Path(os.path.abspath(os.fspath(f"{target}.work" if work_dir is None else work_dir)))
+    options = dict(config or {})
+    if options.get("words_from") is not None:
+        texts = options["words_from"]
+        options["words_from"] = [texts] if isinstance(texts, str) else list(texts)
+    if num_workers is not None and inputs.whole("num_workers", num_workers) == 0:
+        raise InvalidError("num_workers=0: at least one must work")
+    if not ray.is_initialized():
+        ray.init()
+    workers = num_workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+    reading = Reading(jsonl_field, False, id_column, text_column)
+    agreed = plan.agreed(source, target, work, options, reading, workers)
+    if not (agreed.finished and target.exists()):
+        with watching(progress) as told:
+            whole = _parts(agreed, workers, told)
+        _finish(agreed, parts.folder(work, whole) / parts.MODEL, target, force)
+    return Memo.open(target)
+
+
+def _tree(count: int) -> dict[Range, tuple[Range, Range] | None]:
+    """All parts of so many shards, each with the two that it is merged of, if it is; those come first."""
+    row: list[Range] = [(n, n) for n in range(count)]
+    tree: dict[Range, tuple[Range, Range] | None] = dict.fromkeys(row)
+    while len(row) > 1:
+        above = []
+        for left, right in zip(row[::2], row[1::2]):
+            tree[left[0], right[1]] = (left, right)
+            above.append((left[0], right[1]))
+        row = above + row[2 * len(above) :]
+    return tree
+
+
+def _parts(agreed: Plan, workers: int, told: Told | None) -> Range:
+    """Makes all parts that are not there yet; gives the one that is everything."""
+    tree = _tree(len(agreed.shards))
+    whole = (0, len(agreed.shards) - 1)
+    for leftover in (agreed.work / parts.PARTS).glob("*.tmp"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    done = {part for part in tree if parts.folder(agreed.work, part).exists()}
+    todo = _missing(tree, whole, done)
+    running: dict[Any, Range] = {}
+    try:
+        while todo or running:
+            for part in _ready(todo, tree, done)[: workers - len(running)]:
+                todo.remove(part)
+                running[_start(agreed, part, tree[part])] = part
+            left = [part for part in [*todo, *running.values()] if tree[part] is None]
+            finished, _ = ray.wait(list(running), timeout=LOOK)
+            for ref in finished:
+                _raised(ref)
+                done.add(running.pop(ref))
+            if told is not None and left:
+                told("memorizing", parts.told(agreed.work), agreed.bytes)
+            elif told is not None:
+                merges = sum(of is not None for of in tree.values())
+                told("merging", merges - len(todo) - len(running), merges)
+    finally:
+        for ref in running:
+            ray.cancel(ref, force=True)
+    return whole
+
+
+def _missing(tree: dict[Range, tuple[Range, Range] | None], part: Range, done: set[Range]) -> list[Range]:
+    """What must be made for a part to be there, in order."""
+    if part in done:
+        return []
+    of = tree[part]
+    return [each for below in of or () for each in _missing(tree, below, done)] + [part]
+
+
+def _ready(todo: list[Range], tree: dict[Range, tuple[Range, Range] | None], done: set[Range]) -> list[Range]:
+    return [part for part in todo if all(below in done for below in tree[part] or ())]
+
+
+def _start(agreed: Plan, part: Range, of: tuple[Range, Range] | None) -> Any:
+    if of is not None:
+        return _join.remote(agreed.work, *of)
+    return _build.remote(agreed.work, part[0], agreed.shards[part[0]], agreed.reading)
+
+
+def _raised(ref: Any) -> None:
+    """What went wrong in a task, as if it had gone wrong here."""
+    try:
+        ray.get(ref)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause if isinstance(error.cause, Exception) else error from None
+
+
+def _finish(agreed: Plan, made: Path, target: Path, force: bool) -> None:
+    """Puts the model in its place, and takes everything else away."""
+    if not agreed.finished:
+        _check_full(made, force)
+        agreed.finished = True
+        agreed.save()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        made.rename(target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        # Another file system: what is copied has its name when it is whole.
+        beside = target.with_name(f".{target.name}.tmp")
+        shutil.rmtree(beside, ignore_errors=True)
+        shutil.copytree(made, beside)
+        beside.rename(target)
+    for name in (parts.PARTS, parts.PROGRESS, plan.INPUT, plan.EMPTY):
+        shutil.rmtree(agreed.work / name, ignore_errors=True)
+
+
+def _check_full(made: Path, force: bool) -> None:
+    with Memo.open(made) as memo:
+        stats = memo.stats()
+    each = stats.parameters_per_token
+    if force or stats.load is None or each is None or each >= LEAST:
+        return
+    full, recall = 100 * stats.load, 100 * (stats.predicted_recall or 0)
+    raise InvalidError(
+        f"the model would be {full:.0f} % full and recall about {recall:.1f} % of its tokens; give a larger size in "
+        "config (and another work_dir), or pass force=True"
+    )
+
+
+_build = ray.remote(max_retries=RETRIES, max_calls=1)(parts.build)
+_join = ray.remote(max_retries=RETRIES, max_calls=1)(parts.join)

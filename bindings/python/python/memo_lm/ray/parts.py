@@ -1,0 +1,191 @@
+"""Parts of a model: made by workers, each in a folder of its own, and merged two by two.
+
+A folder is renamed into place when it is finished. So a task that is retried begins anew, one that was finished is not
+done again, and what a lost worker left behind is in nobody's way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from .._memo import MergeError, StateError
+from ..memo import Memo
+from . import plan, sources
+from .sources import Content, Found, Item, Piece, Reading
+
+PARTS = "parts"
+PROGRESS = "progress"
+MODEL = "model.memo"
+# Which document came from where, a line each.
+SOURCES = "sources.jsonl"
+# Bytes of text that are memorized in one transaction, if that is more than one document.
+BATCH = 1 << 20
+
+Range = tuple[int, int]
+"""The shards of a part, from the first to the last."""
+
+
+def folder(work: Path, part: Range) -> Path:
+    """Where a part is when it is finished."""
+    return work / PARTS / f"{part[0]:05}-{part[1]:05}"
+
+
+def use_threads(count: int) -> None:
+    """Leaves the other processors of a machine to other workers. It must come before the first use."""
+    os.environ["RAYON_NUM_THREADS"] = str(max(1, min(count, os.cpu_count() or 1)))
+
+
+# Making
+
+
+def build(work: Path, shard: int, items: list[Item], how: Reading) -> None:
+    """Memorizes what a shard holds."""
+    done = folder(work, (shard, shard))
+    if done.exists():
+        return
+    use_threads(1)
+    mine = done.with_name(f"{done.name}.{uuid.uuid4().hex}.tmp")
+    mine.mkdir(parents=True)
+    shutil.copytree(work / plan.EMPTY, mine / MODEL)
+    read = 0
+    tell(work, shard, read)
+    with Memo.open(mine / MODEL) as memo, (mine / SOURCES).open("w") as index:
+        for batch in batches(items, how):
+            fresh = once(batch)
+            came = memo.memorize([(id, content) for id, content, _ in fresh], progress=False)
+            if came.updated:
+                conflict(came.updated[0], origin(mine, came.updated[0]), origin_in(fresh, came.updated[0]))
+            for id, _, source in fresh:
+                if id is not None:
+                    index.write(json.dumps([id, source]) + "\n")
+            index.flush()
+            read += batch.bytes
+            tell(work, shard, read)
+    put(mine, done)
+
+
+def put(mine: Path, done: Path) -> None:
+    """Renames a finished part into place, unless another worker, thought to be lost, was first."""
+    try:
+        mine.rename(done)
+    except OSError:
+        if not done.exists():
+            raise
+        shutil.rmtree(mine)
+
+
+def batches(items: list[Item], how: Reading) -> Iterator[Piece]:
+    """The documents of items, about as many at a time as a transaction should have."""
+    batch = Piece(0)
+    for item in items:
+        for piece in sources.pieces(item, how):
+            batch.bytes += piece.bytes
+            batch.documents.extend(piece.documents)
+            if batch.bytes >= BATCH:
+                yield batch
+                batch = Piece(0)
+    yield batch
+
+
+def once(batch: Piece) -> list[Found]:
+    """The documents of a batch, those that are there twice once."""
+    seen: dict[str, tuple[Content, str]] = {}
+    fresh = []
+    for id, content, source in batch.documents:
+        if id is not None and id in seen:
+            before, where = seen[id]
+            if not same(before, content):
+                conflict(id, where, source)
+            continue
+        if id is not None:
+            seen[id] = (content, source)
+        fresh.append((id, content, source))
+    return fresh
+
+
+def same(one: Content, other: Content) -> bool:
+    """Whether two contents are equal."""
+    if isinstance(one, str) or isinstance(other, str):
+        return isinstance(one, str) and isinstance(other, str) and one == other
+    return np.array_equal(one, other)
+
+
+# Merging
+
+
+def join(work: Path, left: Range, right: Range) -> None:
+    """Merges two parts into one. Doing it again changes nothing: a document that is there already counts once."""
+    done, ours, theirs = folder(work, (left[0], right[1])), folder(work, left), folder(work, right)
+    if not done.exists():
+        use_threads(right[1] - left[0] + 1)
+        with Memo.open(ours / MODEL) as memo, Memo.open(theirs / MODEL) as other:
+            try:
+                memo.merge(other, progress=False)
+            except MergeError:
+                for id in different(memo, other):
+                    conflict(id, origin(ours, id), origin(theirs, id))
+                raise
+        with (ours / SOURCES).open("a") as index, (theirs / SOURCES).open() as more:
+            shutil.copyfileobj(more, index)
+        ours.rename(done)
+    shutil.rmtree(theirs, ignore_errors=True)
+
+
+def different(one: Memo, other: Memo) -> Iterator[str]:
+    """Ids that two models have with different contents. They have one secret, so digests compare."""
+    known = {document.id: document.current for document in one.docs()}
+    for document in other.docs():
+        ours, theirs = known.get(document.id), document.current
+        if ours is not None and theirs is not None and ours.digest != theirs.digest:
+            yield document.id
+
+
+# Where documents came from
+
+
+def conflict(id: str, one: str, other: str) -> None:
+    """Refuses a document that is there twice and is not the same."""
+    why = "an id must be one document's; leave one out, or give them other ids"
+    raise StateError(f"document {id!r} was given twice with different contents: {one} and {other}; {why}")
+
+
+def origin(part: Path, id: str) -> str:
+    """Where a document of a part came from."""
+    with (part / SOURCES).open() as index:
+        for line in index:
+            name, source = json.loads(line)
+            if name == id:
+                return str(source)
+    return "an earlier one"
+
+
+def origin_in(documents: list[Found], id: str) -> str:
+    """Where a document of a batch came from."""
+    return next(source for name, _, source in documents if name == id)
+
+
+# How far workers are
+
+
+def tell(work: Path, shard: int, read: int) -> None:
+    """Writes down how much of a shard was read, and who does it."""
+    told = work / PROGRESS / f"{shard:05}.json"
+    told.parent.mkdir(exist_ok=True)
+    beside = told.with_suffix(f".{os.getpid()}")
+    beside.write_text(json.dumps({"bytes": read, "pid": os.getpid(), "host": os.uname().nodename}))
+    beside.replace(told)
+
+
+def told(work: Path) -> int:
+    """How much was read, by all."""
+    read = 0
+    for each in (work / PROGRESS).glob("*.json"):
+        read += int(json.loads(each.read_text())["bytes"])
+    return read

@@ -1,0 +1,271 @@
+"""What is to be done, written down before it begins: which shard holds what, and how large the model is."""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+import json
+import math
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from .._memo import ExistsError, InvalidError, MemoError
+from ..memo import Memo
+from . import dataset, sources
+from .sources import Item, Reading
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+EMPTY = "empty.memo"
+INPUT = "input"
+
+# Bytes of text in a shard, at most: what is done again if a worker is lost.
+SHARD = 4 << 30
+# A .jsonl is not cut into smaller ranges than this.
+LEAST = 64 << 10
+# Places at which files are read to learn how many bytes a token has, and bytes read there.
+PLACES = 16
+TASTE = 64 << 10
+# Tokens are estimated a little too high.
+MARGIN = 1.1
+
+
+@dataclass
+class Plan:
+    """The work of one call, as its manifest has it."""
+
+    work: Path
+    reading: Reading
+    known: dict[str, str]
+    """By what the arguments are known."""
+    shards: list[list[Item]]
+    tokens: int | None = None
+    """For how many tokens the model is, if that was estimated."""
+    finished: bool = False
+    """Everything is merged: only renaming is left, if that."""
+
+    @property
+    def bytes(self) -> int:
+        """How much there is to read."""
+        return sum(item.bytes for shard in self.shards for item in shard)
+
+    def save(self) -> None:
+        """Writes the manifest, whole or not at all."""
+        written = {
+            "format": FORMAT,
+            "known": self.known,
+            "tokens": self.tokens,
+            "finished": self.finished,
+            "reading": vars(self.reading),
+            "shards": [sources.to_json(shard) for shard in self.shards],
+        }
+        beside = self.work / f"{MANIFEST}.tmp"
+        with beside.open("w") as file:
+            json.dump(written, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(self.work / MANIFEST)
+
+    @staticmethod
+    def load(work: Path) -> Plan | None:
+        """The plan of a folder, if it has one."""
+        try:
+            read = json.loads((work / MANIFEST).read_text())
+        except FileNotFoundError:
+            return None
+        if read.get("format") != FORMAT:
+            raise InvalidError(f"{work} was made by another version; give another work_dir, or remove it")
+        shards = [sources.from_json(shard) for shard in read["shards"]]
+        reading = Reading(**read["reading"])
+        return Plan(work, reading, read["known"], shards, read["tokens"], read["finished"])
+
+
+def agreed(source: Any, path: Path, work: Path, config: dict[str, Any], reading: Reading, workers: int) -> Plan:
+    """The plan that a folder has, if it is of the same arguments; else, if it has none, a new one."""
+    plan = Plan.load(work)
+    if plan is None:
+        if path.exists():
+            raise ExistsError(f"{path} exists already; a model is made where nothing is yet")
+        return _new(source, path, work, config, reading, workers)
+    _, model, reading = _empty(work / "compared.memo", config, plan.tokens, reading)
+    shutil.rmtree(work / "compared.memo")
+    if _is_dataset(source):
+        inputs = _of_survey(dataset.survey_dataset(source, reading))
+    else:
+        inputs = _of_files(sources.files(_paths(source)))
+    known = _known(path, model, inputs, reading)
+    other = [name for name, value in known.items() if plan.known[name] != value]
+    if other:
+        raise InvalidError(f"{work} holds work on {other[0]} than these; give another work_dir, or remove it")
+    if path.exists() and not plan.finished:
+        raise ExistsError(f"{path} exists already; a model is made where nothing is yet")
+    return plan
+
+
+def _new(source: Any, path: Path, work: Path, config: dict[str, Any], reading: Reading, workers: int) -> Plan:
+    # It will hold texts, which are nobody else's business.
+    work.mkdir(mode=0o700, parents=True, exist_ok=True)
+    encode, model, reading = _empty(work / EMPTY, config, None, reading)
+    sized = _is_sized(config)
+    tokens = None
+    if _is_dataset(source):
+        found = dataset.write(source, os.fspath(work / INPUT), reading)
+        surveys = ray.get([_survey_file.remote(each, reading) for each in found])
+        items = [dataset.item(each, survey) for each, survey in zip(found, surveys)]
+        whole = dataset.Survey()
+        for survey in surveys:
+            whole.add(survey)
+        inputs = _of_survey(whole)
+        if not sized:
+            tokens = _tokens_of_rows(whole, encode)
+    else:
+        items = sources.files(_paths(source))
+        inputs = _of_files(items)
+        if not sized:
+            tokens = _tokens_of_files(items, reading, encode)
+        items = _cut(items, reading, workers)
+    if not sized:
+        _, model, _ = _empty(work / EMPTY, config, tokens, reading)
+    known = _known(path, model, inputs, reading)
+    plan = Plan(work, reading, known, _shards(items, workers), tokens)
+    plan.save()
+    return plan
+
+
+# What arguments are known by
+
+
+def _known(path: Path, model: str, inputs: str, reading: Reading) -> dict[str, str]:
+    how = json.dumps(vars(reading))
+    return {"another path": os.fspath(path), "another config": model, "other inputs": inputs, "other columns": how}
+
+
+def _of_survey(survey: dataset.Survey) -> str:
+    return f"{survey.rows} rows, {survey.bytes} bytes, {survey.digest:032x}"
+
+
+def _of_files(items: list[Item]) -> str:
+    return hashlib.sha256(sources.known_by(items).encode()).hexdigest()
+
+
+def _paths(source: Any) -> list[Any]:
+    return [source] if isinstance(source, (str, os.PathLike)) else list(source)
+
+
+def _is_dataset(source: Any) -> bool:
+    """Whether it is Ray Data's. That library is large, and is not imported for files."""
+    return hasattr(source, "map_batches")
+
+
+def _is_sized(config: dict[str, Any]) -> bool:
+    sizes = [config.get(name) for name in ("memory", "parameters", "tokens")]
+    return config.get("engine") == "dense" or any(size is not None for size in sizes)
+
+
+def _empty(
+    path: Path, config: dict[str, Any], tokens: int | None, reading: Reading
+) -> tuple[Callable[[str], int], str, Reading]:
+    """Makes an empty model, which all parts begin as a copy of; how many tokens a text has, and what it is known by.
+
+    Copies have one secret, so documents without an id get the same one everywhere.
+    """
+    shutil.rmtree(path, ignore_errors=True)
+    sized = config if tokens is None or _is_sized(config) else {**config, "tokens": tokens}
+    with Memo.create(path, **sized) as memo:
+        about = json.dumps([memo.engine, memo.settings, memo.tokenizer, memo.tokenizer_json], sort_keys=True)
+        raw = memo.tokenizer == "bytes"
+        core = memo.core
+    # Its tokenizer outlives it.
+    count = (lambda text: len(text.encode())) if raw else (lambda text: len(core.encode(text)))
+    return count, hashlib.sha256(about.encode()).hexdigest(), replace(reading, raw=raw)
+
+
+# How many tokens there are
+
+
+def _tokens_of_rows(survey: dataset.Survey, count: Callable[[str], int]) -> int:
+    tokens = sum(count(text) for _, text in survey.sample)
+    size = sum(len(text.encode()) for _, text in survey.sample)
+    return _rounded(survey.bytes * tokens / max(1, size) + survey.rows)
+
+
+def _tokens_of_files(items: list[Item], reading: Reading, count: Callable[[str], int]) -> int:
+    whole = sum(item.size for item in items)
+    tokens, size = 0.0, 0
+    for item in _tastes(items, whole, reading):
+        try:
+            found = list(sources.pieces(item, reading))
+        except MemoError:
+            # A worker will say it better: it knows the line.
+            continue
+        size += sum(piece.bytes for piece in found)
+        for _, content, _ in [document for piece in found for document in piece.documents]:
+            taste = content[:TASTE]
+            each = count(taste) if isinstance(taste, str) else len(taste)
+            tokens += 1 + each * len(content) / max(1, len(taste))
+    return _rounded(whole * tokens / max(1, size) + len(items))
+
+
+def _tastes(items: list[Item], whole: int, reading: Reading) -> Iterable[Item]:
+    """Some files, or of a large .jsonl some lines, at places that depend on nothing else."""
+    chosen: dict[tuple[str, int], Item] = {}
+    places = [whole * (2 * k + 1) // (2 * PLACES) for k in range(PLACES)]
+    before = 0
+    for item in items:
+        for place in places:
+            at = place - before
+            if not 0 <= at < item.size:
+                continue
+            start, end = 0, item.size
+            if reading.is_jsonl(item.path):
+                start = sources.next_line(item.path, at)
+                start = start if start < item.size else 0
+                end = sources.next_line(item.path, start + TASTE)
+            chosen[item.path, start] = replace(item, start=start, end=end)
+        before += item.size
+    return chosen.values()
+
+
+def _rounded(tokens: float) -> int:
+    """A little more, to two digits, so that a few bytes change nothing."""
+    more = max(1, math.ceil(tokens * MARGIN))
+    unit: int = 10 ** max(0, len(str(more)) - 2)
+    return -(-more // unit) * unit
+
+
+# Who does what
+
+
+def _cut(items: list[Item], reading: Reading, workers: int) -> list[Item]:
+    """Large files of lines in ranges."""
+    size = max(LEAST, min(sources.RANGE, sum(item.size for item in items) // max(1, workers)))
+    counted = {}
+    for item in items:
+        if reading.is_jsonl(item.path) and len(ranges := sources.ranges(item, size)) > 1:
+            counted[item] = [_count_lines.remote(item.path, start, end) for start, end in ranges]
+    cut = []
+    for item in items:
+        cut.extend(sources.cut(item, ray.get(counted[item])) if item in counted else [item])
+    return cut
+
+
+def _shards(items: list[Item], workers: int) -> list[list[Item]]:
+    """Items in shards of about equal sizes: the largest first, each to the shard that has least."""
+    wanted = max(workers, math.ceil(sum(item.bytes for item in items) / SHARD))
+    shards: list[list[Item]] = [[] for _ in range(max(1, min(wanted, len(items))))]
+    fill = [(0, n) for n in range(len(shards))]
+    for item in sorted(items, key=lambda item: -item.bytes):
+        size, n = fill[0]
+        shards[n].append(item)
+        heapq.heapreplace(fill, (size + item.bytes, n))
+    return shards
+
+
+_count_lines = ray.remote(sources.count_lines)
+_survey_file = ray.remote(dataset.survey_file)

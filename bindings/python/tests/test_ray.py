@@ -1,0 +1,224 @@
+"""A real Ray cluster on this machine, with two workers, of which some are killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'memo_lm[ray]'")
+
+from memo_lm import ExistsError, InvalidError, Memo, StateError  # noqa: E402
+from memo_lm.ray import memorize  # noqa: E402
+
+# Enough for everything here, and quick to make.
+CONFIG = {"memory": "8MiB"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster() -> Iterator[None]:
+    ray.init(
+        num_cpus=2,
+        include_dashboard=False,
+        object_store_memory=200 << 20,
+        log_to_driver=False,
+        logging_level="ERROR",
+        _node_ip_address="127.0.0.1",
+    )
+    yield
+    ray.shutdown()
+
+
+def story(seed: int, words: int) -> str:
+    """Sentences that differ from seed to seed."""
+    draw = random.Random(seed)
+    names = ["the owl", "a cat", "Marta", "the miller", "an old king", "the fox"]
+    deeds = ["reads", "sleeps", "counts stars", "climbs the tower", "bakes bread", "looks for the key"]
+    places = ["at night", "on the roof", "by the river", "in the garden", "before noon", "under the bridge"]
+    text = ""
+    while text.count(" ") < words:
+        text += f"{draw.choice(names)} {draw.choice(deeds)} {draw.choice(places)}, {draw.randrange(1000)} times. "
+    return text
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Texts, lines and much that is passed over, as a folder of a user."""
+    shelf = tmp_path_factory.mktemp("data") / "shelf"
+    (shelf / "more" / "deep").mkdir(parents=True)
+    for n in range(5):
+        (shelf / f"{n}.txt").write_text(story(n, 300 * (n + 1)))
+    (shelf / "more" / "deep" / "owl.txt").write_text("\ufeff" + story(6, 50))
+    lines = [json.dumps({"text": story(100 + n, 40), "other": n}) for n in range(1200)]
+    lines[7:7] = ["", json.dumps({"text": ""})]
+    (shelf / "more" / "many.jsonl").write_text("\n".join(lines))
+    (shelf / "picture").write_bytes(b"\x89PNG\0\0\0")
+    (shelf / ".hidden").write_text("not to be read")
+    (shelf / "empty.txt").touch()
+    (shelf / "link.txt").symlink_to(shelf / "0.txt")
+    return shelf
+
+
+@pytest.fixture(scope="module")
+def alone(shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[str]]:
+    """What one process makes of the shelf: its digest and its documents."""
+    with Memo.create(tmp_path_factory.mktemp("alone") / "m.memo", **CONFIG) as memo:
+        memo.memorize_files(shelf)
+        return memo.digest(), [document.id for document in memo.docs()]
+
+
+def left_in(work: Path) -> list[str]:
+    return sorted(path.name for path in work.iterdir())
+
+
+# Memorizing
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_any_number_of_workers_makes_the_same_model(
+    workers: int, shelf: Path, alone: tuple[str, list[str]], tmp_path: Path
+) -> None:
+    told: list[tuple[str, int, int]] = []
+    path = tmp_path / "m.memo"
+    with memorize([shelf], path, num_workers=workers, config=CONFIG, progress=lambda *how: told.append(how)) as memo:
+        assert memo.digest() == alone[0]
+        assert [document.id for document in memo.docs()] == alone[1]
+        assert memo.verify().ok
+    assert len(json.loads((tmp_path / "m.memo.work" / "manifest.json").read_text())["shards"]) == workers
+    # No copy of a text is left behind.
+    assert left_in(tmp_path / "m.memo.work") == ["manifest.json"]
+    assert {what for what, _, _ in told} == ({"memorizing", "merging"} if workers > 1 else {"memorizing"})
+    assert all(0 <= done <= whole for _, done, whole in told)
+
+
+def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:
+    # Several transactions for each of two workers.
+    stories = [{"text": story(n, 2000)} for n in range(400)]
+    (tmp_path / "long.jsonl").write_text("\n".join(json.dumps(each) for each in stories))
+    work = tmp_path / "work"
+    pids: set[int] = set()
+    killed: list[int] = []
+
+    def look(what: str, done: int, whole: int) -> None:
+        for each in (work / "progress").glob("*.json"):
+            pid = json.loads(each.read_text())["pid"]
+            pids.add(pid)
+            if not killed and done > 0:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+    arguments: dict[str, Any] = {"config": {"tokens": 1_000_000}, "work_dir": work, "progress": look}
+    with memorize(tmp_path / "long.jsonl", tmp_path / "m.memo", num_workers=2, **arguments) as memo:
+        digest, documents = memo.digest(), memo.stats().documents
+    assert killed and len(pids) == 3
+    with Memo.create(tmp_path / "alone.memo", tokens=1_000_000) as memo:
+        memo.memorize_files(tmp_path / "long.jsonl")
+        assert (digest, documents) == (memo.digest(), 400)
+
+
+def test_work_goes_on_where_it_was(shelf: Path, alone: tuple[str, list[str]], tmp_path: Path) -> None:
+    work = tmp_path / "work"
+
+    class Enough(Exception):
+        pass
+
+    def stop(what: str, done: int, whole: int) -> None:
+        if any(not path.name.endswith(".tmp") for path in (work / "parts").iterdir()):
+            raise Enough
+
+    arguments: dict[str, Any] = {"num_workers": 2, "config": CONFIG, "work_dir": work}
+    with pytest.raises(Enough):
+        memorize(shelf, tmp_path / "m.memo", **arguments, progress=stop)
+    (part,) = [path for path in (work / "parts").iterdir() if not path.name.endswith(".tmp")]
+    made = (part / "sources.jsonl").stat().st_mtime_ns
+
+    with pytest.raises(InvalidError, match="another config"):
+        memorize(shelf, tmp_path / "m.memo", **{**arguments, "config": {"memory": "9MiB"}})
+    with pytest.raises(InvalidError, match="other inputs"):
+        memorize(shelf / "more", tmp_path / "m.memo", **arguments)
+    with pytest.raises(InvalidError, match="another path"):
+        memorize(shelf, tmp_path / "n.memo", **arguments)
+
+    times = []
+
+    def look(what: str, done: int, whole: int) -> None:
+        if part.exists():
+            times.append((part / "sources.jsonl").stat().st_mtime_ns)
+
+    with memorize(shelf, tmp_path / "m.memo", **arguments, progress=look) as memo:
+        assert memo.digest() == alone[0]
+    assert set(times) <= {made}
+    # It is there: nothing is done.
+    with memorize(shelf, tmp_path / "m.memo", **arguments) as memo:
+        assert memo.digest() == alone[0]
+
+
+def test_nothing_is_overwritten(shelf: Path, tmp_path: Path) -> None:
+    (tmp_path / "m.memo").mkdir()
+    with pytest.raises(ExistsError):
+        memorize(shelf, tmp_path / "m.memo")
+
+
+def test_an_id_has_one_content(tmp_path: Path) -> None:
+    for folder, text in {"a": "The owl reads.", "b": "The owl reads.", "c": "The owl sleeps."}.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "owl.txt").write_text(text)
+    both = [tmp_path / "a", tmp_path / "b"]
+    with memorize(both, tmp_path / "m.memo", num_workers=2, config=CONFIG) as memo:
+        assert memo.stats().documents == 1
+    for workers in (1, 2):
+        with pytest.raises(StateError) as refused:
+            memorize([*both[:1], tmp_path / "c"], tmp_path / f"{workers}.memo", num_workers=workers, config=CONFIG)
+        for folder in "ac":
+            assert str(tmp_path / folder / "owl.txt") in str(refused.value)
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    lines = [json.dumps({"text": story(n, 100)}) for n in range(500)]
+    lines[431] = '{"text": 5}'
+    (tmp_path / "lines.jsonl").write_text("\n".join(lines))
+    with pytest.raises(InvalidError, match=r"lines\.jsonl:432: the field \"text\" must be a string"):
+        memorize(tmp_path / "lines.jsonl", tmp_path / "m.memo", num_workers=2, config=CONFIG)
+
+
+def test_a_size_is_estimated(shelf: Path, tmp_path: Path) -> None:
+    digests = set()
+    for workers in (1, 2):
+        path = tmp_path / f"{workers}.memo"
+        with memorize(shelf, path, num_workers=workers) as memo:
+            tokens = memo.stats().tokens
+            digests.add(memo.digest())
+            estimate = json.loads((tmp_path / f"{workers}.memo.work" / "manifest.json").read_text())["tokens"]
+            assert tokens < estimate < 1.5 * tokens
+    with Memo.create(tmp_path / "alone.memo", tokens=estimate) as memo:
+        memo.memorize_files(shelf)
+        assert digests == {memo.digest()}
+
+
+def test_a_dataset_is_memorized(tmp_path: Path) -> None:
+    data = pytest.importorskip("ray.data", reason="Ray Data is not installed: pip install 'ray[data]'")
+    data.DataContext.get_current().enable_progress_bars = False
+    stories = [{"name": f"story {n}", "body": story(n, 60), "other": n} for n in range(200)]
+    dataset = data.from_items(stories + stories[:3], override_num_blocks=4)
+    arguments: dict[str, Any] = {"num_workers": 2, "text_column": "body"}
+    with memorize(dataset, tmp_path / "m.memo", id_column="name", **arguments) as memo:
+        estimate = json.loads((tmp_path / "m.memo.work" / "manifest.json").read_text())["tokens"]
+        ids = {document.id for document in memo.docs()}
+        digest = memo.digest()
+        assert memo.stats().tokens < estimate < 1.5 * memo.stats().tokens
+    with Memo.create(tmp_path / "alone.memo", tokens=estimate) as memo:
+        memo.memorize([(each["name"], each["body"]) for each in stories])
+        assert (digest, ids) == (memo.digest(), {each["name"] for each in stories})
+    # Without ids, equal texts are one document too.
+    with memorize(dataset, tmp_path / "n.memo", config={"tokens": estimate}, **arguments) as memo:
+        assert memo.digest() == digest
+    with pytest.raises(InvalidError, match="other inputs"):
+        memorize(data.from_items(stories), tmp_path / "n.memo", config={"tokens": estimate}, **arguments)
+    with pytest.raises(InvalidError, match="no column 'text'; it has 'name', 'body', 'other'"):
+        memorize(dataset, tmp_path / "o.memo")
