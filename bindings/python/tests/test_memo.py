@@ -271,6 +271,14 @@ def test_files_are_read_as_the_command_line_reads_them(memo: Memo, tmp_path: Pat
     assert len(memo.memorize_files(lines, jsonl_field="body").added) == 2
 
 
+def test_files_without_text_are_refused(memo: Memo, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidError, match=r"there is nothing to memorize in .*empty"):
+        memo.memorize_files(tmp_path / "empty")
+    with pytest.raises(InvalidError, match="there is nothing to memorize in no file at all"):
+        memo.memorize_files()
+
+
 def test_bytes_of_files_are_tokens_of_bytes(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(range(256)))
     with Memo.create(tmp_path / "a.memo", tokenizer="bytes", memory="1MiB") as memo:

@@ -240,12 +240,14 @@ class Memo:
         force: bool = False,
         progress: Progress = None,
     ) -> Memorized:
-        """Memorizes files, folders and .jsonl, with the ids that the command line gives them.
+        """Memorizes files, folders and .jsonl, with the ids that the command line gives them. Patterns are not expanded.
 
         jsonl_field reads every file as JSON lines, and takes the text from this field.
         """
         raw = self.tokenizer == "bytes"
         read = _memo.read_documents([os.fspath(path) for path in paths], jsonl_field=jsonl_field, raw=raw)
+        if not read:
+            raise InvalidError(f"there is nothing to memorize in {', '.join(map(str, paths)) or 'no file at all'}")
         # A byte is its own token.
         found = [(name, np.frombuffer(data, np.uint8) if raw else data.decode()) for name, data in read]
         return self.memorize(found, id, labels=labels, reason=reason, force=force, progress=progress)
