@@ -240,7 +240,7 @@ class Memo:
         force: bool = False,
         progress: Progress = None,
     ) -> Memorized:
-        """Memorizes files, folders and .jsonl, with the ids that the command line gives them. Patterns are not expanded.
+        """Memorizes files, folders and .jsonl, with the ids that the command line gives them; no patterns.
 
         jsonl_field reads every file as JSON lines, and takes the text from this field.
         """
