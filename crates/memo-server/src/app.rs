@@ -60,7 +60,7 @@ impl Shared {
         read: impl FnOnce(&Self, &Reading<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let app = Arc::clone(self);
-        self.desk.work(move || read(&app, &app.model.read()?)).await
+        self.desk.work(move |_| read(&app, &app.model.read()?)).await
     }
 }
 

@@ -2,6 +2,7 @@
 //! and a change does not wait long for its turn.
 
 use crate::app::Shared;
+use crate::desk::Gone;
 use crate::error::Failure;
 use memo::readout::{Backoff, Choice, Distribution, Generation, look_at};
 use memo_store::{Spoke, View};
@@ -72,7 +73,7 @@ pub(crate) enum Finish {
     Stop,
     /// It was long enough.
     Length,
-    /// Nobody listens any more.
+    /// Nobody waits for it any more.
     Left,
 }
 
@@ -86,11 +87,12 @@ impl Finish {
     }
 }
 
-/// Generates, and tells `listen` each token, which may say that it is enough. Gives the number of tokens too.
+/// Generates, and tells `listen` each token. Gives the number of tokens too.
 pub(crate) fn generate(
     app: &Shared,
     ask: &Ask,
-    mut listen: impl FnMut(Said) -> bool,
+    gone: &Gone<'_>,
+    mut listen: impl FnMut(Said),
 ) -> Result<(Finish, usize), Failure> {
     let tokenizer = app.model.tokenizer();
     let mut stream = StreamDecoder::after(tokenizer, &ask.prompt);
@@ -101,6 +103,9 @@ pub(crate) fn generate(
     let finish = loop {
         if made == ask.tokens {
             break Finish::Length;
+        }
+        if gone() {
+            break Finish::Left;
         }
         if made > 0 && made % SLICE == 0 {
             drop(view);
@@ -120,18 +125,14 @@ pub(crate) fn generate(
         if held.stopped() {
             break Finish::Stop;
         }
-        if !held.release(&mut listen) {
-            break Finish::Left;
-        }
+        held.release(&mut listen);
     };
     app.metrics.generated.inc_by(made as u64);
     if matches!(finish, Finish::End | Finish::Length) {
         // Bytes of a character that never became whole.
         held.append(&stream.finish());
     }
-    if finish != Finish::Left && !held.flush(&mut listen) {
-        return Ok((Finish::Left, made));
-    }
+    held.flush(&mut listen);
     Ok((finish, made))
 }
 
@@ -232,7 +233,7 @@ impl<'a> Held<'a> {
     }
 
     /// Tells what cannot be part of a stop any more.
-    fn release(&mut self, listen: &mut impl FnMut(Said) -> bool) -> bool {
+    fn release(&mut self, listen: &mut impl FnMut(Said)) {
         let begun = |stop: &String| {
             (1..stop.len())
                 .rev()
@@ -244,22 +245,24 @@ impl<'a> Held<'a> {
             let Some(said) = self.tokens.pop_front() else { break };
             free -= said.text.len();
             self.text.drain(..said.text.len());
-            if !listen(said) {
-                return false;
-            }
+            listen(said);
         }
-        true
     }
 
-    fn flush(&mut self, listen: &mut impl FnMut(Said) -> bool) -> bool {
-        self.tokens.drain(..).all(listen)
+    fn flush(&mut self, listen: &mut impl FnMut(Said)) {
+        self.tokens.drain(..).for_each(listen);
     }
 }
 
-/// What the memory thinks of each token of a text after those before it, and of its end if asked for.
-pub(crate) fn read(app: &Shared, text: &[u32], top: usize) -> Result<Vec<Seen>, Failure> {
+/// What the memory thinks of each token of a text after those before it; of fewer, if nobody waits for it any more.
+pub(crate) fn read(
+    app: &Shared,
+    text: &[u32],
+    top: usize,
+    gone: &Gone<'_>,
+) -> Result<Vec<Seen>, Failure> {
     let mut seen = Vec::with_capacity(text.len());
-    for start in (0..text.len()).step_by(SLICE) {
+    for start in (0..text.len()).step_by(SLICE).take_while(|_| !gone()) {
         let view = app.model.read()?;
         let message = "probabilities need the sparse engine; this model has the dense one";
         let memory = view.memory().sparse().ok_or_else(|| Failure::bad(message))?;
@@ -268,7 +271,7 @@ pub(crate) fn read(app: &Shared, text: &[u32], top: usize) -> Result<Vec<Seen>, 
             Seen::new(distribution, text[p], top)
         })?);
     }
-    app.metrics.scored.inc_by(text.len() as u64);
+    app.metrics.scored.inc_by(seen.len() as u64);
     Ok(seen)
 }
 
@@ -282,21 +285,12 @@ mod tests {
         for piece in pieces {
             held.push(Said { text: (*piece).to_owned(), ..Said::default() });
             if held.stopped() {
-                held.flush(&mut |said| {
-                    heard.push(said.text);
-                    true
-                });
+                held.flush(&mut |said| heard.push(said.text));
                 return (heard, true);
             }
-            held.release(&mut |said| {
-                heard.push(said.text);
-                true
-            });
+            held.release(&mut |said| heard.push(said.text));
         }
-        held.flush(&mut |said| {
-            heard.push(said.text);
-            true
-        });
+        held.flush(&mut |said| heard.push(said.text));
         (heard, false)
     }
 

@@ -31,7 +31,7 @@ pub(crate) async fn tokenize(
     Json(asked): Json<Tokenize>,
 ) -> Result<axum::Json<Tokenized>, Failure> {
     let worker = App::clone(&app);
-    let tokens = app.desk.work(move || {
+    let tokens = app.desk.work(move |_| {
         let tokenizer = worker.model.tokenizer();
         if asked.prompt == tokenizer.eos_text() {
             return Ok(vec![tokenizer.eos()]);
@@ -61,9 +61,13 @@ pub(crate) async fn detokenize(
     State(app): State<App>,
     Json(asked): Json<Detokenize>,
 ) -> Result<axum::Json<Detokenized>, Failure> {
-    let tokenizer = app.model.tokenizer();
-    known(&asked.tokens, tokenizer.vocab_size())?;
-    Ok(axum::Json(Detokenized { prompt: tokenizer.decode_lossy(&asked.tokens) }))
+    let worker = App::clone(&app);
+    let prompt = app.desk.work(move |_| {
+        let tokenizer = worker.model.tokenizer();
+        known(&asked.tokens, tokenizer.vocab_size())?;
+        Ok(tokenizer.decode_lossy(&asked.tokens))
+    });
+    Ok(axum::Json(Detokenized { prompt: prompt.await? }))
 }
 
 #[derive(Serialize, ToSchema)]

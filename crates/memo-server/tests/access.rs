@@ -130,3 +130,61 @@ async fn limits_hold() {
     assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 400"));
     assert_eq!(Client::connect(server.address).await.get("/readyz").await.status, 200);
 }
+
+#[tokio::test]
+async fn work_that_nobody_waits_for_ends() {
+    let limits = Limits { tokens: 1 << 20, time: Duration::from_secs(2), ..Limits::default() };
+    let server = Server::start(&small(), Config { limits, ..Config::default() }).await;
+    let mut client = server.client().await;
+    // It leads back into itself: its completion has no end.
+    let round = "round and ".repeat(50);
+    client.ok("/api/documents", &json!({"text": round, "id": "round"})).await;
+    let (tokens, prompts, long) = (1 << 20, ["round"; 16], "round and ".repeat(6000));
+    let much = [
+        ("/v1/completions", json!({"prompt": prompts, "n": 128, "max_tokens": tokens})),
+        (
+            "/v1/completions",
+            json!({"prompt": long, "n": 128, "max_tokens": 0, "echo": true, "logprobs": 2}),
+        ),
+        (
+            "/v1/chat/completions",
+            json!({"messages": [{"role": "user", "content": "round"}], "n": 128, "max_tokens": tokens}),
+        ),
+        ("/api/complete", json!({"prompt": "round", "max_tokens": tokens})),
+    ];
+    let (one, seats) = (json!({"prompt": "round"}), std::thread::available_parallelism().unwrap());
+    // Takes all seats, and returns when others wait.
+    let take = async |path: &'static str, asked: &serde_json::Value| {
+        let mut all = Vec::new();
+        for _ in 0..seats.get() {
+            let (mut client, asked) = (server.client().await, asked.clone());
+            all.push(tokio::spawn(async move { client.post(path, &asked).await.status }));
+        }
+        let mut waits = false;
+        while !waits {
+            let mut other = server.client().await;
+            let answer = other.post("/tokenize", &one);
+            waits = tokio::time::timeout(Duration::from_millis(200), answer).await.is_err();
+        }
+        all
+    };
+    for (path, mut asked) in much.clone() {
+        for stream in [false, true] {
+            asked["stream"] = json!(stream);
+            let all = take(path, &asked).await;
+            // Figures take no seat.
+            assert_eq!(client.get("/metrics").await.status, 200);
+            for taken in all {
+                assert!(!taken.is_finished(), "{path}, stream {stream}");
+                taken.abort();
+            }
+            let answer = client.post("/tokenize", &one).await;
+            assert_eq!(answer.status, 200, "{path}, stream {stream}");
+        }
+    }
+    let (path, asked) = &much[0];
+    for taken in take(path, asked).await {
+        assert_eq!(taken.await.unwrap(), 408);
+    }
+    assert_eq!(client.post("/tokenize", &one).await.status, 200);
+}

@@ -12,7 +12,6 @@ use memo_store::Spoke;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::time::Instant;
-use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use utoipa::ToSchema;
@@ -131,15 +130,14 @@ pub(crate) async fn complete(
 ) -> Result<Response, Failure> {
     let worker = App::clone(&app);
     if !request.stream {
-        let done = app.desk.work(move || {
+        let done = app.desk.work(move |gone| {
             let ask = asked(&worker, &request)?;
             let start = Instant::now();
             let mut tokens = Vec::new();
-            let (finish, made) = generate(&worker, &ask, |said| {
+            let (finish, made) = generate(&worker, &ask, gone, |said| {
                 if !said.end {
                     tokens.push(Token::new(said));
                 }
-                true
             })?;
             Ok(Completed {
                 completion: tokens.iter().map(|token| token.text.as_str()).collect(),
@@ -150,25 +148,27 @@ pub(crate) async fn complete(
         });
         return Ok(axum::Json(done.await?).into_response());
     }
-    let seat = app.desk.seat().await?;
-    let ask = asked(&worker, &request)?;
-    let (tell, heard) = mpsc::unbounded_channel();
-    tokio::task::spawn_blocking(move || {
-        let start = Instant::now();
-        let told = generate(&worker, &ask, |said| {
-            said.end || tell.send(event("token", &Token::new(said))).is_ok()
-        });
-        let last = match told {
-            Ok((finish, tokens)) => {
-                let tokens_per_second = tokens as f64 / start.elapsed().as_secs_f64().max(1e-9);
-                event("done", &Done { ended: finish == Finish::End, tokens, tokens_per_second })
-            }
-            Err(failure) => event("error", &serde_json::json!({ "error": failure.detail })),
-        };
-        let _ = tell.send(last);
-        drop(seat);
-    });
-    let events = UnboundedReceiverStream::new(heard).map(Ok::<Event, Infallible>);
+    let checking = App::clone(&app);
+    let told = app.desk.tell(
+        move || asked(&checking, &request),
+        move |ask, tell| {
+            let start = Instant::now();
+            let made = generate(&worker, &ask, &|| tell.is_closed(), |said| {
+                if !said.end {
+                    let _ = tell.send(event("token", &Token::new(said)));
+                }
+            });
+            let last = match made {
+                Ok((finish, tokens)) => {
+                    let tokens_per_second = tokens as f64 / start.elapsed().as_secs_f64().max(1e-9);
+                    event("done", &Done { ended: finish == Finish::End, tokens, tokens_per_second })
+                }
+                Err(failure) => event("error", &serde_json::json!({ "error": failure.detail })),
+            };
+            let _ = tell.send(last);
+        },
+    );
+    let events = UnboundedReceiverStream::new(told.await?).map(Ok::<Event, Infallible>);
     Ok(Sse::new(events).into_response())
 }
 
@@ -197,7 +197,7 @@ pub(crate) async fn read_text(
     /// Evidence is looked up slot by slot: a text that is read is a prompt, not a book.
     const MOST: usize = 4096;
     let worker = App::clone(&app);
-    let tokens = app.desk.work(move || {
+    let tokens = app.desk.work(move |gone| {
         let tokenizer = worker.model.tokenizer();
         let tokens = tokenizer.encode(&text)?;
         if tokens.len() > MOST {
@@ -205,7 +205,8 @@ pub(crate) async fn read_text(
         }
         let mut stream = memo_text::StreamDecoder::new(tokenizer);
         let mut tinted = Vec::with_capacity(tokens.len());
-        for (p, seen) in read(&worker, &tokens, 1)?.into_iter().enumerate() {
+        let read = read(&worker, &tokens, 1, gone)?;
+        for (p, seen) in read.into_iter().enumerate().take_while(|_| !gone()) {
             let (token, text) = (tokens[p], stream.push(tokens[p]));
             let spoke = worker.model.read()?.spoke(&tokens[..p], token)?;
             tinted.push(Token::new(Said { token, text, end: false, seen: Some(seen), spoke }));

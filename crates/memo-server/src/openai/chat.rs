@@ -6,6 +6,7 @@ use super::respond::{How, Work, respond};
 use super::tokens::ChatLogprobs;
 use super::{Usage, is_served};
 use crate::app::{App, Shared, now};
+use crate::desk::Gone;
 use crate::error::{ErrorBody, Failure};
 use crate::extract::Json;
 use crate::generate::{Ask, Said, generate};
@@ -160,14 +161,13 @@ impl Job {
 impl Work for Job {
     type Choice = Choice;
 
-    fn complete(&self, app: &Shared) -> Result<(Vec<Choice>, Usage), Failure> {
+    fn complete(&self, app: &Shared, gone: &Gone<'_>) -> Result<(Vec<Choice>, Usage), Failure> {
         let (mut choices, mut made) = (Vec::new(), 0);
-        for index in 0..self.n {
+        for index in (0..self.n).take_while(|_| !gone()) {
             let (mut text, mut logprobs) = (String::new(), ChatLogprobs::default());
-            let (finish, tokens) = generate(app, &self.ask(index), |said| {
+            let (finish, tokens) = generate(app, &self.ask(index), gone, |said| {
                 text.push_str(&said.text);
                 logprobs.push(app.model.tokenizer(), &said);
-                true
             })?;
             made += tokens;
             choices.push(Choice {
@@ -181,31 +181,31 @@ impl Work for Job {
         Ok((choices, Usage::new(self.ask.prompt.len(), made)))
     }
 
-    fn stream(&self, app: &Shared, tell: &mut dyn FnMut(Choice) -> bool) -> Result<Usage, Failure> {
+    fn stream(
+        &self,
+        app: &Shared,
+        gone: &Gone<'_>,
+        tell: &mut dyn FnMut(Choice),
+    ) -> Result<Usage, Failure> {
         let mut made = 0;
-        for index in 0..self.n {
+        for index in (0..self.n).take_while(|_| !gone()) {
             let delta = |role, content| Some(Answer { role, content });
             let first = delta(Some("assistant"), Some(String::new()));
-            if !tell(Choice { index, delta: first, ..Choice::default() }) {
-                break;
-            }
-            let (finish, tokens) = generate(app, &self.ask(index), |said: Said| {
+            tell(Choice { index, delta: first, ..Choice::default() });
+            let (finish, tokens) = generate(app, &self.ask(index), gone, |said: Said| {
                 let mut logprobs = ChatLogprobs::default();
                 logprobs.push(app.model.tokenizer(), &said);
                 let logprobs = self.logprobs.then_some(logprobs);
                 let delta = delta(None, Some(said.text));
-                tell(Choice { index, delta, logprobs, ..Choice::default() })
+                tell(Choice { index, delta, logprobs, ..Choice::default() });
             })?;
             made += tokens;
-            let last = Choice {
+            tell(Choice {
                 index,
                 delta: Some(Answer::default()),
                 finish_reason: Some(finish.name()),
                 ..Choice::default()
-            };
-            if !tell(last) {
-                break;
-            }
+            });
         }
         Ok(Usage::new(self.ask.prompt.len(), made))
     }

@@ -5,6 +5,7 @@ use super::respond::{How, Work, respond};
 use super::tokens::Logprobs;
 use super::{Usage, is_served};
 use crate::app::{App, Shared, now};
+use crate::desk::Gone;
 use crate::error::{ErrorBody, Failure};
 use crate::extract::Json;
 use crate::generate::{Ask, Said, generate, read};
@@ -124,14 +125,19 @@ impl Job {
     }
 
     /// What the answer begins with.
-    fn begin(&self, app: &Shared, prompt: &[u32]) -> Result<(String, Logprobs), Failure> {
+    fn begin(
+        &self,
+        app: &Shared,
+        prompt: &[u32],
+        gone: &Gone<'_>,
+    ) -> Result<(String, Logprobs), Failure> {
         let (mut text, mut logprobs) = (String::new(), Logprobs::default());
         if self.echo {
             let tokenizer = app.model.tokenizer();
             text = tokenizer.decode_lossy(prompt);
             if let Some(top) = self.ask.look.top {
                 let mut stream = memo_text::StreamDecoder::new(tokenizer);
-                for (p, seen) in read(app, prompt, top)?.iter().enumerate() {
+                for (p, seen) in read(app, prompt, top, gone)?.iter().enumerate() {
                     let piece = stream.push(prompt[p]);
                     logprobs.push(tokenizer, prompt[p], &piece, (p > 0).then_some(seen));
                 }
@@ -140,9 +146,10 @@ impl Job {
         Ok((text, logprobs))
     }
 
-    fn prompts(&self) -> impl Iterator<Item = (usize, &Vec<u32>, usize)> {
+    /// Each prompt as often as it is asked for, as long as someone waits.
+    fn prompts(&self, gone: &Gone<'_>) -> impl Iterator<Item = (usize, &Vec<u32>, usize)> {
         let each = self.prompts.iter().flat_map(|prompt| (0..self.n).map(move |n| (prompt, n)));
-        each.enumerate().map(|(index, (prompt, n))| (index, prompt, n))
+        each.take_while(|_| !gone()).enumerate().map(|(index, (prompt, n))| (index, prompt, n))
     }
 
     fn prompt_tokens(&self) -> usize {
@@ -153,15 +160,14 @@ impl Job {
 impl Work for Job {
     type Choice = Choice;
 
-    fn complete(&self, app: &Shared) -> Result<(Vec<Choice>, Usage), Failure> {
+    fn complete(&self, app: &Shared, gone: &Gone<'_>) -> Result<(Vec<Choice>, Usage), Failure> {
         let tokenizer = app.model.tokenizer();
         let (mut choices, mut made) = (Vec::new(), 0);
-        for (index, prompt, n) in self.prompts() {
-            let (mut text, mut logprobs) = self.begin(app, prompt)?;
-            let (finish, tokens) = generate(app, &self.ask(prompt, n), |said| {
+        for (index, prompt, n) in self.prompts(gone) {
+            let (mut text, mut logprobs) = self.begin(app, prompt, gone)?;
+            let (finish, tokens) = generate(app, &self.ask(prompt, n), gone, |said| {
                 text.push_str(&said.text);
                 logprobs.push(tokenizer, said.token, &said.text, said.seen.as_ref());
-                true
             })?;
             made += tokens;
             let finish_reason = Some(finish.name());
@@ -171,11 +177,16 @@ impl Work for Job {
         Ok((choices, Usage::new(self.prompt_tokens(), made)))
     }
 
-    fn stream(&self, app: &Shared, tell: &mut dyn FnMut(Choice) -> bool) -> Result<Usage, Failure> {
+    fn stream(
+        &self,
+        app: &Shared,
+        gone: &Gone<'_>,
+        tell: &mut dyn FnMut(Choice),
+    ) -> Result<Usage, Failure> {
         let tokenizer = app.model.tokenizer();
         let mut made = 0;
-        for (index, prompt, n) in self.prompts() {
-            let (text, logprobs) = self.begin(app, prompt)?;
+        for (index, prompt, n) in self.prompts(gone) {
+            let (text, logprobs) = self.begin(app, prompt, gone)?;
             let mut chars = logprobs.chars();
             let piece = |text, logprobs: Logprobs, finish_reason| Choice {
                 text,
@@ -183,20 +194,20 @@ impl Work for Job {
                 logprobs: self.logprobs.then_some(logprobs),
                 finish_reason,
             };
-            if self.echo && !tell(piece(text, logprobs, None)) {
-                break;
+            if self.echo {
+                tell(piece(text, logprobs, None));
             }
-            let (finish, tokens) = generate(app, &self.ask(prompt, n), |said: Said| {
+            let (finish, tokens) = generate(app, &self.ask(prompt, n), gone, |said: Said| {
                 let mut logprobs = Logprobs::after(chars);
                 logprobs.push(tokenizer, said.token, &said.text, said.seen.as_ref());
                 chars = logprobs.chars();
-                // Nothing to show yet, and nobody asked for more.
-                (said.text.is_empty() && !self.logprobs) || tell(piece(said.text, logprobs, None))
+                // What has nothing to show yet is told only if more was asked for.
+                if !said.text.is_empty() || self.logprobs {
+                    tell(piece(said.text, logprobs, None));
+                }
             })?;
             made += tokens;
-            if !tell(piece(String::new(), Logprobs::after(chars), Some(finish.name()))) {
-                break;
-            }
+            tell(piece(String::new(), Logprobs::after(chars), Some(finish.name())));
         }
         Ok(Usage::new(self.prompt_tokens(), made))
     }

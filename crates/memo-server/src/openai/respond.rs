@@ -3,12 +3,12 @@
 use super::Usage;
 use super::options::Options;
 use crate::app::{App, Shared};
+use crate::desk::Gone;
 use crate::error::Failure;
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::convert::Infallible;
-use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 
@@ -18,13 +18,18 @@ pub(super) trait Work: Send + 'static {
     type Choice: Send + 'static;
 
     /// All completions, whole.
-    fn complete(&self, app: &Shared) -> Result<(Vec<Self::Choice>, Usage), Failure>;
+    fn complete(
+        &self,
+        app: &Shared,
+        gone: &Gone<'_>,
+    ) -> Result<(Vec<Self::Choice>, Usage), Failure>;
 
-    /// Tells pieces as they come, as long as someone listens.
+    /// Tells pieces as they come.
     fn stream(
         &self,
         app: &Shared,
-        tell: &mut dyn FnMut(Self::Choice) -> bool,
+        gone: &Gone<'_>,
+        tell: &mut dyn FnMut(Self::Choice),
     ) -> Result<Usage, Failure>;
 }
 
@@ -50,27 +55,24 @@ pub(super) async fn respond<W: Work, A: Serialize>(
 ) -> Result<Response, Failure> {
     let worker = App::clone(app);
     if !how.streams {
-        let done = app.desk.work(move || job(&worker)?.complete(&worker)).await?;
+        let done = app.desk.work(move |gone| job(&worker)?.complete(&worker, gone)).await?;
         return Ok(axum::Json(answer(done.0, Some(done.1))).into_response());
     }
-    let seat = app.desk.seat().await?;
-    // What is wrong with a request is said before the stream begins.
     let checking = App::clone(app);
-    let job = tokio::task::spawn_blocking(move || job(&checking)).await;
-    let job = job.map_err(|_| Failure::bad("the request could not be read"))??;
-    let (tell, heard) = mpsc::unbounded_channel();
-    tokio::task::spawn_blocking(move || {
-        let mut piece = |choice| tell.send(event(&answer(vec![choice], None))).is_ok();
-        let told = job.stream(&worker, &mut piece);
-        let _ = match told {
-            Ok(usage) if how.usage => tell.send(event(&answer(Vec::new(), Some(usage)))),
-            Ok(_) => Ok(()),
-            Err(failure) => tell.send(event(&serde_json::json!({ "error": failure.detail }))),
-        };
-        drop(seat);
-    });
+    let told = app.desk.tell(
+        move || job(&checking),
+        move |job, tell| {
+            let mut piece = |choice| drop(tell.send(event(&answer(vec![choice], None))));
+            let _ = match job.stream(&worker, &|| tell.is_closed(), &mut piece) {
+                Ok(usage) if how.usage => tell.send(event(&answer(Vec::new(), Some(usage)))),
+                Ok(_) => Ok(()),
+                Err(failure) => tell.send(event(&serde_json::json!({ "error": failure.detail }))),
+            };
+        },
+    );
+    let told = UnboundedReceiverStream::new(told.await?);
     let done = tokio_stream::once(Event::default().data("[DONE]"));
-    let events = UnboundedReceiverStream::new(heard).chain(done).map(Ok::<Event, Infallible>);
+    let events = told.chain(done).map(Ok::<Event, Infallible>);
     Ok(Sse::new(events).into_response())
 }
 
