@@ -1,7 +1,8 @@
 //! The model in figures, its digest, and whether it is well.
 
 use super::outcome;
-use crate::app::App;
+use crate::app::{App, Shared};
+use crate::desk::aside;
 use crate::error::{ErrorBody, Failure};
 use crate::extract::Json;
 use crate::model::Cost;
@@ -10,7 +11,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use memo::sparse::Size;
-use memo_store::Store;
+use memo_store::{Store, View};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
 use utoipa::ToSchema;
@@ -35,13 +36,11 @@ pub(crate) struct Stats {
 #[utoipa::path(get, path = "/api/stats", tag = "model", responses((status = 200, body = Stats)))]
 pub(crate) async fn stats(State(app): State<App>) -> Result<axum::Json<Stats>, Failure> {
     let found = app.read(|app, view| {
-        let transaction = view.transaction();
-        let digest = app.digest.lock().clone().filter(|(of, _)| *of == transaction);
         Ok(Stats {
             model: app.config.name.clone(),
             stats: view.stats()?,
-            transaction,
-            digest: digest.map(|(_, digest)| digest),
+            transaction: view.transaction(),
+            digest: known_digest(app, view).map(|known| known.digest),
             busy: app.model.changing(),
         })
     });
@@ -59,10 +58,8 @@ pub(crate) struct Digest {
 /// The digest of the memory: the same for every model of these settings that knows the same texts.
 #[utoipa::path(get, path = "/api/digest", tag = "model", responses((status = 200, body = Digest), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn digest(State(app): State<App>) -> Result<Response, Failure> {
-    let known = app.digest.lock().clone();
-    let transaction = app.model.read()?.transaction();
-    if let Some((_, digest)) = known.filter(|(of, _)| *of == transaction) {
-        return Ok(axum::Json(Digest { digest, transaction }).into_response());
+    if let Some(known) = app.read(|app, view| Ok(known_digest(app, view))).await? {
+        return Ok(axum::Json(known).into_response());
     }
     let keeper = App::clone(&app);
     let make = move |store: &mut Store, ()| {
@@ -73,6 +70,13 @@ pub(crate) async fn digest(State(app): State<App>) -> Result<Response, Failure> 
     };
     // Only what changed since the last one is hashed.
     outcome(&app, &app.tasks.begin("digest", |_| Ok((Cost::Tokens(0), ())), make)?, true).await
+}
+
+/// The last digest, if it is that of this state.
+fn known_digest(app: &Shared, view: &View) -> Option<Digest> {
+    let known = app.digest.lock().clone();
+    let known = known.map(|(transaction, digest)| Digest { digest, transaction });
+    known.filter(|known| known.transaction == view.transaction())
 }
 
 /// How large the memory is to be.
@@ -132,7 +136,8 @@ pub(crate) async fn readyz(State(app): State<App>) -> (StatusCode, &'static str)
 /// Figures for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "operation", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, Failure> {
-    let text = app.metrics.text(&app.model)?;
+    // At once, because what a busy server does is of interest.
+    let text = aside(move |_| app.metrics.text(&app.model)).await?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
