@@ -7,12 +7,15 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A request that was refused or failed.
-#[derive(Clone, Debug)]
+/// A request that was refused or failed; what is told of it is its detail.
+#[derive(Clone, Debug, Serialize)]
+#[serde(transparent)]
 pub(crate) struct Failure {
+    #[serde(skip)]
     pub(crate) status: StatusCode,
     pub(crate) detail: Detail,
     /// Seconds after which to try again.
+    #[serde(skip)]
     pub(crate) retry: Option<u64>,
 }
 

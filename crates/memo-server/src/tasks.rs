@@ -40,7 +40,8 @@ pub(crate) struct Task {
     #[schema(value_type = Option<Object>)]
     pub(crate) result: Option<Value>,
     /// What went wrong.
-    error: Option<Detail>,
+    #[schema(value_type = Option<Detail>)]
+    error: Option<Failure>,
 }
 
 /// Where a task is.
@@ -69,7 +70,6 @@ impl State {
 pub(crate) struct Running {
     state: watch::Sender<Task>,
     cancelled: AtomicBool,
-    failure: Mutex<Option<Failure>>,
 }
 
 impl Running {
@@ -106,8 +106,7 @@ impl Running {
             }
             Err(failure) => {
                 task.state = if self.is_cancelled() { State::Cancelled } else { State::Failed };
-                task.error = Some(failure.detail.clone());
-                *self.failure.lock() = Some(failure);
+                task.error = Some(failure);
             }
         });
     }
@@ -117,10 +116,8 @@ impl Running {
         let mut watch = self.watch();
         let end = watch.wait_for(|task| task.state.is_final());
         let task = tokio::time::timeout(most, end).await.ok()?.ok()?.clone();
-        Some(match task.result {
-            Some(value) => Ok(value),
-            None => Err(self.failure.lock().clone().unwrap_or_else(|| Failure::bad("it failed"))),
-        })
+        let failure = || task.error.unwrap_or_else(|| Failure::bad("it failed"));
+        Some(task.result.ok_or_else(failure))
     }
 }
 
@@ -201,7 +198,6 @@ impl Tasks {
                 error: None,
             }),
             cancelled: AtomicBool::new(false),
-            failure: Mutex::new(None),
         });
         known.tasks.insert(id, Arc::clone(&running));
         while known.tasks.len() > REMEMBERED {
