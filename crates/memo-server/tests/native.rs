@@ -165,7 +165,7 @@ async fn readers_see_all_of_a_transaction_or_nothing() {
         readers.push(tokio::spawn(async move {
             let mut answers = 0;
             while !*stopped.borrow() {
-                // Both halves of each pair came and went in one transaction, whose prompts are in one completion.
+                // Both halves of each pair came and went in one transaction, so what is read counts both or neither.
                 let stats = client.found("/api/stats").await;
                 assert_eq!(stats["documents"].as_u64().unwrap() % 2, 0, "{stats}");
                 assert_eq!(stats["tokens"].as_u64().unwrap() % 2, 0, "{stats}");
