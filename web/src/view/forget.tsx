@@ -22,13 +22,8 @@ export function Forget({ id }: { id: string }) {
   const waiting = answer.waiting.value || change.waiting.value;
   if (receipt) {
     return (
-      <Dialog title="Forgotten" close={close}>
+      <Dialog title="Forgotten" close={close} done>
         <Receipt receipt={receipt} />
-        <div class="actions">
-          <button class="primary" autofocus onClick={close}>
-            Done
-          </button>
-        </div>
       </Dialog>
     );
   }

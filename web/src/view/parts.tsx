@@ -29,10 +29,12 @@ interface DialogProps {
   title: string;
   close: () => void;
   wide?: boolean;
+  /** Whether all is said, and there is only a button to close it. */
+  done?: boolean;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, close, wide, children }: DialogProps) {
+export function Dialog({ title, close, wide, done, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -54,6 +56,13 @@ export function Dialog({ title, close, wide, children }: DialogProps) {
         </button>
       </header>
       {children}
+      {done && (
+        <div class="actions">
+          <button class="primary" autofocus onClick={close}>
+            Done
+          </button>
+        </div>
+      )}
     </dialog>
   );
 }

@@ -27,13 +27,8 @@ export function Prove({ id }: { id: string | null }) {
   const given = proof.value.value;
   if (given) {
     return (
-      <Dialog title={given.equal ? "Proved" : "Not equal"} close={close} wide>
+      <Dialog title={given.equal ? "Proved" : "Not equal"} close={close} wide done>
         <Proof proof={given} />
-        <div class="actions">
-          <button class="primary" autofocus onClick={close}>
-            Done
-          </button>
-        </div>
       </Dialog>
     );
   }
