@@ -10,7 +10,9 @@ mod error;
 mod generate;
 mod lab;
 mod memo;
+mod options;
 mod read;
+mod shard;
 mod work;
 
 use pyo3::prelude::*;
@@ -27,6 +29,8 @@ mod _memo {
     use crate::memo::Memo;
     #[pymodule_export]
     use crate::read::{fitting, read_documents};
+    #[pymodule_export]
+    use crate::shard::{Lens, Shard, combine};
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -3,13 +3,12 @@
 use crate::convert::{TokenArray, Tokens, json, tokens};
 use crate::error::{Kind, Refusal};
 use crate::generate::{Generation, Speaker, say};
+use crate::options::{Options, size};
 use crate::work::{Watch, watched};
-use memo::codes::CodeKind;
-use memo::dense::DenseConfig;
 use memo::readout::{Backoff, Choice, ReadOut, Scratch, look_at, look_at_all, score_at};
-use memo::sparse::{Memory, Shape, Size};
-use memo_store::{Conflict, Engine, Error, Model as About, NewDocument, NewModel, Reader, Store};
-use memo_text::{Tokenizer, TokenizerSpec};
+use memo::sparse::Memory;
+use memo_store::{Conflict, Engine, Error, Model as About, NewDocument, Reader, Store};
+use memo_text::Tokenizer;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -174,37 +173,22 @@ impl Memo {
         seed: u64,
         dim: Option<usize>,
     ) -> PyResult<Self> {
-        let size = size(memory, parameters, tokens)?;
-        let tokenizer = match (words_from, tokenizer_json) {
-            (Some(_), Some(_)) => {
-                return Err(Refusal::invalid("give words_from or a tokenizer, not both").into());
-            }
-            (Some(texts), _) => Tokenizer::words(texts),
-            (_, Some(json)) => Tokenizer::from_json(&json),
-            _ => tokenizer.parse().and_then(|spec: TokenizerSpec| Tokenizer::from_spec(&spec)),
+        let tokenizer = Some(tokenizer.to_owned());
+        let new = Options {
+            tokenizer,
+            tokenizer_json,
+            words_from,
+            memory,
+            parameters,
+            tokens,
+            heads,
+            layers,
+            older,
+            slots,
+            seed: Some(seed),
+            dim,
         };
-        let tokenizer = tokenizer.map_err(Refusal::from)?;
-        if dim.is_some() && (size.is_some() || older.is_some() || slots.is_some()) {
-            let why = "memory, parameters, tokens, older and slots are for the sparse engine; dim sizes the dense one";
-            return Err(Refusal::invalid(why).into());
-        }
-        let dense = dim.map(|dim| DenseConfig {
-            codes: CodeKind::Hadamard,
-            seed,
-            ..DenseConfig::authors(
-                0,
-                dim,
-                heads.unwrap_or(4) as usize,
-                layers.unwrap_or(3) as usize,
-            )
-        });
-        let (heads, layers) = (heads.unwrap_or(2), layers.unwrap_or(5));
-        let shape = match slots {
-            Some(slots) => Shape::of_blocks(heads, slots),
-            None => Shape::new(heads, layers, older.unwrap_or(2).min(layers)),
-        };
-        let size = size.unwrap_or(NewModel::default().size);
-        let new = NewModel { tokenizer, shape, size, seed, dense };
+        let new = new.model()?;
         let store = py.detach(|| Store::create(&path, &new).map_err(Refusal::from))?;
         Ok(Self::of_store(path, store))
     }
@@ -540,7 +524,11 @@ impl Memo {
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let text = crate::convert::tokens(&tokens);
         let vocabulary = self.tokenizer.vocab_size();
-        let rows = end.saturating_sub(start);
+        if start > end || end > text.len() + 1 {
+            let why = format!("positions {start} to {end} of a text of {} tokens", text.len());
+            return Err(Refusal::invalid(why).into());
+        }
+        let rows = end - start;
         let logs = watched(py, None, |watch| {
             self.model.read(|model| {
                 let memory = model.sparse("a distribution")?;
@@ -717,23 +705,6 @@ impl Text<'_> {
             Text::Tokens(array) => Owned::Tokens(tokens(&array)),
         }
     }
-}
-
-/// A size, given in one way at most.
-fn size(
-    memory: Option<u64>,
-    parameters: Option<u64>,
-    tokens: Option<u64>,
-) -> Result<Option<Size>, Refusal> {
-    let memory = memory.map(Size::Memory);
-    let parameters = parameters.map(Size::Parameters);
-    let tokens = tokens.map(memo_store::fitting);
-    let mut given = [memory, parameters, tokens].into_iter().flatten();
-    let first = given.next();
-    if given.next().is_some() {
-        return Err(Refusal::invalid("give one of memory, parameters and tokens"));
-    }
-    Ok(first)
 }
 
 fn choice(temperature: f64, top_k: usize, top_p: f64, seed: u64) -> Result<Choice, Refusal> {

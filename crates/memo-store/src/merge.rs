@@ -5,7 +5,8 @@ use crate::ledger::Content;
 use crate::memorize::{add_version, current};
 use crate::record::{CopyKind, Document, Kind};
 use crate::store::Store;
-use crate::transact::Change;
+use crate::transact::{Change, Sum};
+use memo::sparse::{Memory, PARAMETERS_PER_TOKEN};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -55,12 +56,13 @@ impl Store {
             ));
         }
         let mut merged = Merged::default();
+        // Theirs that do not come, and ours that make way for theirs.
+        let (mut without, mut positions) = (Vec::new(), 0);
         let mut changes: Vec<Change> = Vec::new();
         let mut next = self.view.ledger.next_number()?;
         let transaction = self.view.ledger.last()? + 1;
         for theirs in other.ledger.documents()? {
-            let Some(version) = current(&theirs).filter(|_| theirs.place.is_some_and(|p| p.live))
-            else {
+            let Some(version) = current(&theirs).filter(|_| is_live(&theirs)) else {
                 continue;
             };
             let content = other.ledger.content(theirs.number, version)?;
@@ -72,6 +74,7 @@ impl Store {
             if let Some(known) = known.and_then(current) {
                 if known.digest == digest {
                     merged.same.push(id);
+                    without.push(content);
                     continue;
                 }
                 match conflict {
@@ -82,9 +85,15 @@ impl Store {
                     }
                     Conflict::Ours => {
                         merged.conflicts.push(id);
+                        without.push(content);
                         continue;
                     }
-                    Conflict::Theirs => merged.conflicts.push(id.clone()),
+                    Conflict::Theirs => {
+                        if ours.as_ref().is_some_and(is_live) {
+                            without.extend(self.current_content(ours.as_ref())?);
+                        }
+                        merged.conflicts.push(id.clone());
+                    }
                     Conflict::Rename => {
                         let taken = |id: &str| {
                             let coming = changes.iter().any(|change| change.document.id == id);
@@ -98,6 +107,7 @@ impl Store {
             } else {
                 merged.added.push(id.clone());
             }
+            positions += content.tokens() + content.parts.len() as u64;
             let change = incoming(&mut next, ours, id, theirs.labels, content, digest, transaction);
             changes.push(change);
         }
@@ -106,9 +116,20 @@ impl Store {
         if changes.is_empty() {
             return Ok(merged);
         }
-        let done = self.transact(Kind::Merge, reason, changes, |_, _| Ok(()))?;
+        other.whole()?;
+        let sum = other.view.memory.sparse().filter(|theirs| adding_pays(theirs, positions));
+        let sum = sum.map(|memory| Sum { memory, without, positions });
+        let done = self.transact_with(Kind::Merge, reason, changes, |_, _| Ok(()), sum)?;
         merged.transaction = Some(done.id);
         Ok(merged)
+    }
+
+    /// What is written of a document now.
+    fn current_content(&self, document: Option<&Document>) -> Result<Option<Content>, Error> {
+        let Some((document, version)) = document.and_then(|d| Some((d, current(d)?))) else {
+            return Ok(None);
+        };
+        self.view.ledger.content(document.number, version).map(Some)
     }
 
     /// An id like this one that no document has, and that is not otherwise taken.
@@ -125,6 +146,20 @@ impl Store {
         }
         Err(Error::Merge(format!("no free id like {id:?}")))
     }
+}
+
+/// Whether adding a memory is better than writing its documents again: adding goes through all cells once. One that may not
+/// fit in RAM is made piece by piece instead.
+fn adding_pays(theirs: &Memory, positions: u64) -> bool {
+    let cells = theirs.settings().parameters();
+    positions * 16 > cells / PARAMETERS_PER_TOKEN && cells <= MOST_ADDED
+}
+
+/// The most cells that are added at once.
+const MOST_ADDED: u64 = 4 << 30;
+
+fn is_live(document: &Document) -> bool {
+    document.place.is_some_and(|place| place.live)
 }
 
 fn incoming(

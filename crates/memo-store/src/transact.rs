@@ -1,6 +1,7 @@
 //! Transactions: the one way in which a model changes.
 
 use crate::checkpoint;
+use crate::engine::{Engine, passages};
 use crate::error::Error;
 use crate::files;
 use crate::ledger::{Changes, Content};
@@ -9,6 +10,7 @@ use crate::record::{Document, Kind, Op, Place, Transaction};
 use crate::store::Store;
 use crate::view::View;
 use crate::watch::Watch;
+use memo::sparse::Memory;
 use std::path::PathBuf;
 
 /// Tokens after which a checkpoint is written at once: writing them again would take several seconds.
@@ -21,6 +23,31 @@ pub(crate) struct Change {
     pub(crate) content: Option<Content>,
 }
 
+/// Another memory that is added to ours, instead of writing its documents again.
+pub(crate) struct Sum<'a> {
+    pub(crate) memory: &'a Memory,
+    /// What is in it, or in ours, and must not be afterwards.
+    pub(crate) without: Vec<Content>,
+    /// Positions of the documents that come.
+    pub(crate) positions: u64,
+}
+
+impl Sum<'_> {
+    /// Adds it; tells how many positions that brought.
+    fn add_to(&self, ours: &mut Engine) -> Result<u64, Failed> {
+        let untouched = |error: Error| Failed { error, undone: true };
+        let Engine::Sparse(ours) = ours else {
+            return Err(untouched(Error::Engine("adding a memory")));
+        };
+        ours.own_cells().map_err(|error| untouched(error.into()))?;
+        ours.merge(self.memory).map_err(|error| untouched(error.into()))?;
+        let without: Vec<_> = self.without.iter().flat_map(|c| passages(c, -1)).collect();
+        let taken_out = ours.write(&without);
+        taken_out.map_err(|error| Failed { error: error.into(), undone: false })?;
+        Ok(self.positions)
+    }
+}
+
 impl Store {
     /// Records changes as one transaction, and makes them in the memory.
     pub(crate) fn transact(
@@ -29,6 +56,18 @@ impl Store {
         reason: Option<&str>,
         changes: Vec<Change>,
         complete: impl FnOnce(&mut Transaction, &mut Changes) -> Result<(), Error>,
+    ) -> Result<Transaction, Error> {
+        self.transact_with(kind, reason, changes, complete, None)
+    }
+
+    /// The same; all that the changes do to the memory may be done by adding another memory to it.
+    pub(crate) fn transact_with(
+        &mut self,
+        kind: Kind,
+        reason: Option<&str>,
+        changes: Vec<Change>,
+        complete: impl FnOnce(&mut Transaction, &mut Changes) -> Result<(), Error>,
+        sum: Option<Sum<'_>>,
     ) -> Result<Transaction, Error> {
         self.whole()?;
         let id = self.view.applied + 1;
@@ -69,7 +108,11 @@ impl Store {
             self.view.applied = id;
             return Ok(transaction);
         }
-        if let Some(beside) = self.record_large(&transaction, &recorded, &known)? {
+        let large = match sum {
+            Some(_) => None,
+            None => self.record_large(&transaction, &recorded, &known)?,
+        };
+        if let Some(beside) = large {
             drop(recorded);
             // It is recorded: if what follows fails, opening the model does it again.
             let made = self.in_place(&beside);
@@ -79,8 +122,11 @@ impl Store {
         }
         // First the memory, which takes long; then the ledger, in an instant. Until then nothing has happened.
         let Store { view: View { ledger, model, memory, .. }, watch, .. } = self;
-        let written = moves::apply(ledger, model, memory, &transaction.ops, &known, watch)
-            .map_err(|failed| self.failed(failed))?;
+        let written = match sum {
+            Some(sum) => sum.add_to(memory),
+            None => moves::apply(ledger, model, memory, &transaction.ops, &known, watch),
+        };
+        let written = written.map_err(|failed| self.failed(failed))?;
         if let Err(error) = self.view.ledger.commit(&transaction, &recorded) {
             let inverse: Vec<Op> = transaction.ops.iter().map(Op::inverse).collect();
             let View { ledger, model, memory, .. } = &mut self.view;

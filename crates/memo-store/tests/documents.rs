@@ -256,6 +256,76 @@ fn models_are_merged_by_document() {
     assert!(matches!(different.merge(&mut other, Conflict::Ours, None), Err(Error::Merge(_))));
 }
 
+/// Long documents are merged by adding memories, short ones by writing them again: nobody can tell.
+#[test]
+fn merging_adds_memories_or_writes_documents_and_gives_the_same() {
+    let home = tempfile::tempdir().unwrap();
+    let make = |name: &str, documents: &[NewDocument]| {
+        let mut store = Store::create(&home.path().join(name), &small()).unwrap();
+        store.memorize(documents.iter().cloned(), None).unwrap();
+        store
+    };
+    let line = |n: usize| format!("Line {n} of {}, which is like no other.\n", n * n % 977);
+    let text =
+        |seed: usize, lines: usize| (0..lines).map(|k| line(seed * 1000 + k)).collect::<String>();
+    for (conflict, lines) in [
+        (Conflict::Ours, 2),
+        (Conflict::Ours, 400),
+        (Conflict::Theirs, 2),
+        (Conflict::Theirs, 400),
+        (Conflict::Rename, 400),
+    ] {
+        let name = |what: &str| format!("{what} {conflict:?} {lines}");
+        let [same, ours, theirs, retired, new] = [1, 2, 3, 4, 5].map(|seed| text(seed, lines));
+        let mut other = make(
+            &name("other"),
+            &[
+                document("same", &same),
+                document("differs", &theirs),
+                document("retired", &theirs),
+                document("new", &new),
+            ],
+        );
+        other.edit("Line 5000 of", " nothing", None).unwrap();
+        other.retire("new", None).unwrap();
+        other.restore("new", None).unwrap();
+        let mine =
+            [document("same", &same), document("differs", &ours), document("retired", &retired)];
+        let mut store = make(&name("store"), &mine);
+        store.retire("retired", None).unwrap();
+        let before = store.digest().unwrap();
+        let merged = store.merge(&mut other, conflict, None).unwrap();
+        let digest = store.digest().unwrap();
+
+        let mut expected =
+            make(&name("expected"), &[document("same", &same), document("new", &new)]);
+        let rest: &[(&str, &str)] = match conflict {
+            Conflict::Ours => &[("a", &ours)],
+            Conflict::Theirs => &[("a", &theirs), ("b", &theirs)],
+            _ => &[("a", &ours), ("b", &theirs), ("c", &theirs)],
+        };
+        expected.memorize(rest.iter().map(|(id, text)| document(id, text)), None).unwrap();
+        // Of the edit there is only what the other model made of it.
+        let copy = home.path().join(name("edit"));
+        other.backup(&copy).unwrap();
+        let mut edit = Store::open(&copy).unwrap();
+        for id in ["same", "differs", "retired", "new"] {
+            edit.retire(id, None).unwrap();
+        }
+        expected.merge(&mut edit, Conflict::Ours, None).unwrap();
+        assert_eq!(digest, expected.digest().unwrap(), "{conflict:?} {lines}");
+
+        // Nothing of how it was made is left: neither after opening it again, nor after undoing it.
+        let path = store.directory().to_owned();
+        drop(store);
+        let mut store = Store::open(&path).unwrap();
+        assert_eq!(store.digest().unwrap(), digest);
+        assert!(store.verify().unwrap().damage.is_empty());
+        store.rollback(merged.transaction.unwrap(), None).unwrap();
+        assert_eq!(store.digest().unwrap(), before);
+    }
+}
+
 #[test]
 fn a_backup_is_a_model() {
     let home = tempfile::tempdir().unwrap();

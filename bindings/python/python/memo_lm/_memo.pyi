@@ -179,8 +179,8 @@ class Generation:
 class DenseMemo:
     """The paper's model in float32, with its matrices open to be looked at."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         vocab: int,
         dim: int,
         heads: int,
@@ -196,7 +196,7 @@ class DenseMemo:
         update_rows: int = 1024,
         threads: int = 0,
         memory_limit: int | None = None,
-    ) -> None: ...
+    ) -> DenseMemo: ...
     @property
     def config(self) -> str: ...
     @property
@@ -228,7 +228,72 @@ class DenseMemo:
     def compose(self, layer: int, codes: NDArray[np.float32]) -> NDArray[np.float32]:
         """The code of h codes (h, d), as a layer's Prj or bind makes it."""
 
-def read_documents(paths: Sequence[str], *, jsonl_field: str | None = None, raw: bool = False) -> list[tuple[str, bytes]]:
+Wanted = tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]
+"""Slots, rows, keys of pairs, keys of totals."""
+
+Found = tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
+"""Cells, which rows are wide, their values, counts of pairs, totals."""
+
+@final
+class Shard:
+    """What one process holds of a memory: some rows, some parts of the tables."""
+
+    def __new__(cls, settings: str, index: int, count: int) -> Shard: ...
+    def write(self, documents: Sequence[NDArray[np.uint32]], weight: int = 1) -> None:
+        """Writes what is its own of documents; weight -1 forgets. All are checked before anything changes."""
+
+    def find(self, wanted: Wanted) -> Found: ...
+    def unigrams(self) -> NDArray[np.int64]: ...
+    def continuations(self) -> NDArray[np.int64]: ...
+    def leaves(self) -> bytes: ...
+    @property
+    def nbytes(self) -> int: ...
+
+@final
+class Lens:
+    """The reader's side: is given what a query needs, and reads as an undivided memory would."""
+
+    @staticmethod
+    def create(count: int, **options: object) -> Lens: ...
+    @property
+    def settings(self) -> str: ...
+    @property
+    def tokenizer(self) -> str: ...
+    @property
+    def vocab_size(self) -> int: ...
+    @property
+    def eos(self) -> int: ...
+    @property
+    def window(self) -> int: ...
+    def encode(self, text: str) -> NDArray[np.uint32]: ...
+    def decode(self, tokens: NDArray[np.uint32]) -> str: ...
+    def refresh(self, unigrams: NDArray[np.int64], continuations: NDArray[np.int64]) -> None:
+        """After every write: what was fetched is dropped, and the counts of all shards, added up, are taken."""
+
+    def want(
+        self, texts: Sequence[NDArray[np.uint32]], positions: Sequence[tuple[int, int]]
+    ) -> list[Wanted | None] | None:
+        """What must be fetched, shard by shard; None if nothing is missing."""
+
+    def take(self, shard: int, wanted: Wanted, found: Found) -> None: ...
+    def score(
+        self, texts: Sequence[NDArray[np.uint32]], positions: Sequence[tuple[int, int]]
+    ) -> list[NDArray[np.float64]] | None:
+        """Log-probabilities of texts[i][p] (the end at p == len); None: more is wanted."""
+
+    def best(
+        self, texts: Sequence[NDArray[np.uint32]], positions: Sequence[tuple[int, int]]
+    ) -> list[NDArray[np.uint32]] | None:
+        """The most probable tokens; None: more is wanted."""
+
+    def next_token(self, context: NDArray[np.uint32]) -> NDArray[np.float64] | None: ...
+
+def combine(settings: str, leaves: Sequence[bytes]) -> str:
+    """The digest of a memory from the leaves of all its shards, in hexadecimal."""
+
+def read_documents(
+    paths: Sequence[str], *, jsonl_field: str | None = None, raw: bool = False
+) -> list[tuple[str, bytes]]:
     """The documents of files, folders and .jsonl, as the command line reads them: id and content."""
 
 def fitting(tokens: int) -> int:

@@ -173,6 +173,39 @@ impl Cells {
         row_values(cells, &self.wide[region.share + share], row, out);
     }
 
+    /// A row as it is stored, and its values if it is wide.
+    pub(crate) fn stored(&self, slot: usize, row: u64) -> (&[u8], Option<Vec<i32>>) {
+        let region = &self.regions[slot];
+        let at = region.start + row as usize * region.width;
+        let cells = &self.storage.bytes()[at..at + region.width];
+        let (share, row) = region.place(row as u32);
+        let wide = (cells[0] as i8 == WIDE).then(|| &self.wide[region.share + share]);
+        (cells, wide.and_then(|wide| Some(wide.get(&row)?.values())))
+    }
+
+    /// Puts a row in place as another memory has stored it.
+    pub(crate) fn put(
+        &mut self,
+        slot: usize,
+        row: u64,
+        cells: &[u8],
+        wide: Option<&[i32]>,
+    ) -> Result<(), Error> {
+        let region = self.regions[slot];
+        let at = region.start + row as usize * region.width;
+        self.storage.bytes_mut()[at..at + region.width].copy_from_slice(cells);
+        match wide {
+            Some(values) => self.restore_wide(slot, row, values),
+            None => Ok(()),
+        }
+    }
+
+    /// Has nothing any more, in other storage.
+    pub(crate) fn clear(&mut self, storage: Box<dyn Storage>) {
+        self.replace_storage(storage);
+        self.wide.iter_mut().for_each(BTreeMap::clear);
+    }
+
     /// The values of a row times the signs it was written with.
     pub(crate) fn unbound(&self, slot: usize, row: u64, signs: &[u64], out: &mut [i32]) {
         let width = self.regions[slot].width;

@@ -39,6 +39,16 @@ impl Serialize for Digest {
     }
 }
 
+impl Digest {
+    /// The digest of a memory with these leaves, whoever has hashed them.
+    pub fn of_leaves(settings: &Settings, leaves: Leaves) -> Result<Self, Error> {
+        settings.check()?;
+        let mut digests = Digests::new(settings);
+        digests.restore(leaves)?;
+        Ok(digests.root())
+    }
+}
+
 type Hash = [u8; 32];
 
 /// The hashes of a memory's leaves. A checkpoint that keeps them spares hashing everything again.
@@ -190,13 +200,18 @@ impl Digests {
         self.unigrams.update(&changed, |i| {
             counts(&unigrams[i * UNIGRAM_RUN..unigrams.len().min((i + 1) * UNIGRAM_RUN)])
         });
+        Ok(self.root())
+    }
+
+    /// The digest as of the hashes that there are.
+    fn root(&self) -> Digest {
         let trees = [&self.cells, &self.pairs, &self.totals, &self.unigrams];
-        Ok(Digest(hash("memo sparse 1", |hasher| {
+        Digest(hash("memo sparse 1", |hasher| {
             hasher.update(&self.settings);
             for tree in trees {
                 hasher.update(&tree.root());
             }
-        })))
+        }))
     }
 }
 

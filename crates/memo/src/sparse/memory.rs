@@ -13,7 +13,8 @@ use super::write::{Passage, Writer};
 use super::{Error, Settings};
 use crate::sparse::prior::Prior;
 use rayon::prelude::*;
-use std::sync::{Arc, OnceLock};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// A sparse memory: cells and tables, and the keys and codes that settings define.
 ///
@@ -35,6 +36,23 @@ pub struct Memory {
     pub(crate) tables: Tables,
     digests: Digests,
     prior: OnceLock<Prior>,
+    /// Of a memory that others hold: which pairs are here, and which were asked for and are not.
+    pub(super) partial: Option<Partial>,
+}
+
+/// Pairs that a memory knows, and those that reading it has asked for in vain.
+#[derive(Debug, Default)]
+pub(super) struct Partial {
+    pub(super) known: HashSet<u64>,
+    pub(super) asked: Mutex<HashSet<u64>>,
+}
+
+/// One of the counts that a total is the sum of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Count {
+    Token(u32),
+    Pair(u64),
+    Total(u64),
 }
 
 /// Bytes that a memory holds.
@@ -97,7 +115,8 @@ impl Memory {
         let cells = Cells::new(&settings, storage)?;
         let tables = Tables::new(settings.vocabulary);
         let digests = Digests::new(&settings);
-        Ok(Memory { settings, keys, codes, cells, tables, digests, prior: OnceLock::new() })
+        let prior = OnceLock::new();
+        Ok(Memory { settings, keys, codes, cells, tables, digests, prior, partial: None })
     }
 
     /// Bytes of storage that settings need.
@@ -217,6 +236,7 @@ impl Memory {
             tables: tables.clone(),
             digests: digests.clone(),
             prior: prior.clone(),
+            partial: None,
         }))
     }
 
@@ -288,34 +308,71 @@ impl Memory {
 
     /// How often the block of a slot occurred, given its key; `context` ends where the slot's prediction begins, and
     /// `blocks` are those of its tokens from `first` on.
-    fn total(
+    fn total(&self, slot: usize, key: u64, context: &[u32], blocks: (&Blocks, usize)) -> i64 {
+        let mut total = 0;
+        self.counts(slot, key, context, blocks, &mut |count| {
+            total += match count {
+                Count::Token(token) => self.tables.unigrams[token as usize],
+                Count::Pair(key) => self.tables.pairs.get(key),
+                Count::Total(key) => self.tables.totals.get(key),
+            }
+        });
+        total
+    }
+
+    /// The counts that [`Memory::total`] is the sum of.
+    fn counts(
         &self,
         slot: usize,
         key: u64,
         context: &[u32],
         (blocks, first): (&Blocks, usize),
-    ) -> i64 {
-        let own = self.tables.totals.get(total_key(key));
-        let counted = match (self.settings.counted(slot), context) {
-            (Counted::WithTokens, [.., last]) => self.tables.unigrams[*last as usize],
+        tell: &mut dyn FnMut(Count),
+    ) {
+        tell(Count::Total(total_key(key)));
+        match (self.settings.counted(slot), context) {
+            (Counted::WithTokens, [.., last]) => tell(Count::Token(*last)),
             (Counted::WithPairs, [before @ .., last]) => {
                 let before = before.last().copied().unwrap_or(super::keys::BOUNDARY);
-                self.tables.pairs.get(pair_key(before, *last))
+                tell(Count::Pair(pair_key(before, *last)));
             }
             (Counted::WithNewest(newest), _) => {
                 let end = context.len() - self.settings.slots[slot].skip as usize;
-                let key = self.keys.key(blocks, newest, end - first);
-                key.map_or(0, |key| self.total(newest, key, &context[..end], (blocks, first)))
+                if let Some(key) = self.keys.key(blocks, newest, end - first) {
+                    self.counts(newest, key, &context[..end], (blocks, first), tell);
+                }
             }
-            _ => 0,
-        };
-        own + counted
+            _ => (),
+        }
+    }
+
+    /// All counts that reading a context begins with.
+    pub(super) fn counts_of(&self, context: &[u32], tell: &mut dyn FnMut(Count)) {
+        let first = context.len().saturating_sub(self.settings.reach() + 1);
+        let mut blocks = Blocks::default();
+        self.keys.blocks(&context[first..], &mut blocks);
+        for slot in 0..self.settings.slots.len() {
+            if let Some(key) = self.keys.key(&blocks, slot, context.len() - first) {
+                self.counts(slot, key, context, (&blocks, first), tell);
+            }
+        }
     }
 
     /// How often a token followed the last token of a context, exactly.
     pub(crate) fn followed(&self, context: &[u32], token: u32) -> i64 {
         let last = context.last().copied().unwrap_or(super::keys::BOUNDARY);
-        self.tables.pairs.get(pair_key(last, token))
+        let key = pair_key(last, token);
+        if let Some(partial) = self.partial.as_ref().filter(|partial| !partial.known.contains(&key))
+        {
+            partial.asked.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+        }
+        self.tables.pairs.get(key)
+    }
+
+    /// Takes counts that other memories gave, in place of its own.
+    pub(super) fn set_counts(&mut self, unigrams: Vec<i64>, continuations: Vec<i64>) {
+        (self.tables.unigrams, self.tables.continuations) = (unigrams, continuations);
+        self.prior = OnceLock::new();
     }
 
     /// Fetches what [`Memory::followed`] will look at.

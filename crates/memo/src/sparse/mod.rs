@@ -20,6 +20,7 @@ mod memory;
 pub(crate) mod prior;
 mod scope;
 mod settings;
+mod shard;
 mod share;
 mod storage;
 mod table;
@@ -36,6 +37,7 @@ pub use self::scope::Scope;
 pub use self::settings::{
     LINE, MAX_VOCABULARY, PARAMETERS_PER_TOKEN, RUN, Settings, Shape, Size, Slot,
 };
+pub use self::shard::{Found, Lens, Shard, Wanted};
 pub use self::storage::{Ram, Storage};
 pub use self::table::PARTS;
 pub use self::write::Passage;

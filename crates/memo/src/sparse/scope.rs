@@ -17,6 +17,20 @@ pub struct Scope {
 
 const NOTHING: Scope = Scope { shares: 0..0, pairs: 0..0, totals: 0..0, unigrams: false };
 
+/// Who holds each share, of `count` holders: about as many bytes each, one after the other.
+pub(super) fn owners(settings: &Settings, count: usize) -> Vec<usize> {
+    let regions = regions(settings);
+    let bytes = regions.last().map_or(0, |last| last.share_bytes(last.shares() - 1).end);
+    let shares =
+        regions.iter().flat_map(|region| (0..region.shares()).map(|s| region.share_bytes(s)));
+    shares.map(|share| share.start * count / bytes.max(1)).collect()
+}
+
+/// Who holds a part of a table, of `count` holders.
+pub(super) fn owner_of_part(part: usize, count: usize) -> usize {
+    ((part + 1) * count - 1) / PARTS
+}
+
 impl Scope {
     /// All there is.
     pub(super) const EVERYTHING: Scope =
@@ -50,6 +64,16 @@ impl Scope {
             }
         }
         scopes
+    }
+
+    /// All that holder number `index` of `count` holds of a memory: some rows, some parts of the tables; the first one
+    /// also the counts of single tokens.
+    pub(super) fn of_holder(settings: &Settings, index: usize, count: usize) -> Self {
+        let owners = owners(settings, count);
+        let first = owners.partition_point(|&owner| owner < index);
+        let last = owners.partition_point(|&owner| owner <= index);
+        let parts = PARTS * index / count..PARTS * (index + 1) / count;
+        Scope { shares: first..last, pairs: parts.clone(), totals: parts, unigrams: index == 0 }
     }
 
     /// Whether any of these shares belong to it.

@@ -35,7 +35,17 @@ pub struct Ram(memmap2::MmapMut);
 impl Ram {
     /// `len` zero cells.
     pub fn new(len: usize) -> Result<Self, Error> {
-        let map = memmap2::MmapMut::map_anon(len.max(1))
+        Self::map(memmap2::MmapOptions::new().len(len.max(1)), len)
+    }
+
+    /// Room for `len` zero cells, which may be more than the machine has: memory is taken where they are written.
+    pub(crate) fn reserved(len: usize) -> Result<Self, Error> {
+        Self::map(memmap2::MmapOptions::new().len(len.max(1)).no_reserve_swap(), len)
+    }
+
+    fn map(options: &memmap2::MmapOptions, len: usize) -> Result<Self, Error> {
+        let map = options
+            .map_anon()
             .map_err(|error| Error::Room { bytes: len, reason: error.to_string() })?;
         #[cfg(target_os = "linux")]
         {
@@ -44,6 +54,15 @@ impl Ram {
             let _ = map.advise(memmap2::Advice::HugePage);
         }
         Ok(Ram(map))
+    }
+
+    /// The same cells in small pages: for few rows, here and there.
+    pub(crate) fn scattered(self) -> Self {
+        #[cfg(target_os = "linux")]
+        {
+            let _ = self.0.advise(memmap2::Advice::NoHugePage);
+        }
+        self
     }
 
     /// A copy of cells. Where they are all zero no memory is taken.

@@ -1,0 +1,312 @@
+//! A memory that several processes hold, as Python sees it.
+
+use crate::convert::{TokenArray, Tokens, json, tokens};
+use crate::error::Refusal;
+use crate::options::Options;
+use crate::work::watched;
+use memo::readout::{Backoff, ReadOut, Scratch, argmax_at, look_at_all};
+use memo::sparse::{
+    Found, Leaves, Lens as Inner, Memory, Passage, Settings, Shard as Held, Wanted,
+};
+use memo_text::Tokenizer;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+type In<'py, T> = PyReadonlyArray1<'py, T>;
+type Out<'py, T> = Bound<'py, PyArray1<T>>;
+
+/// Slots, rows, pairs, totals.
+type WantedIn<'py> = (In<'py, u8>, In<'py, u64>, In<'py, u64>, In<'py, u64>);
+type WantedOut<'py> = (Out<'py, u8>, Out<'py, u64>, Out<'py, u64>, Out<'py, u64>);
+
+/// Cells, wide, values, pairs, totals.
+type FoundIn<'py> = (In<'py, u8>, In<'py, u32>, In<'py, i32>, In<'py, i64>, In<'py, i64>);
+type FoundOut<'py> = (Out<'py, u8>, Out<'py, u32>, Out<'py, i32>, Out<'py, i64>, Out<'py, i64>);
+
+fn owned<T: numpy::Element + Copy>(array: &In<'_, T>) -> Vec<T> {
+    array.as_array().iter().copied().collect()
+}
+
+fn wanted(given: &WantedIn<'_>) -> Wanted {
+    let (slots, rows, pairs, totals) = given;
+    Wanted { slots: owned(slots), rows: owned(rows), pairs: owned(pairs), totals: owned(totals) }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn settings(json: &str) -> Result<Settings, Refusal> {
+    Ok(serde_json::from_str(json)?)
+}
+
+/// What one process holds: some rows, some parts of the tables.
+#[pyclass(frozen, module = "memo_lm._memo")]
+pub(crate) struct Shard(Mutex<Held>);
+
+#[pymethods]
+impl Shard {
+    #[new]
+    #[pyo3(signature = (settings, index, count))]
+    fn new(settings: &str, index: usize, count: usize) -> PyResult<Self> {
+        let shard = Held::new(self::settings(settings)?, index, count).map_err(Refusal::from)?;
+        Ok(Shard(Mutex::new(shard)))
+    }
+
+    /// Writes what is its own of documents; weight −1 forgets. All are checked before anything changes.
+    #[pyo3(signature = (documents, weight=1))]
+    fn write(&self, py: Python<'_>, documents: Vec<Tokens<'_>>, weight: i32) -> PyResult<()> {
+        let documents: Vec<Vec<u32>> = documents.iter().map(tokens).collect();
+        watched(py, None, |_| {
+            let passages: Vec<Passage<'_>> =
+                documents.iter().map(|document| Passage::whole(document, weight)).collect();
+            Ok(lock(&self.0).write(&passages)?)
+        })
+    }
+
+    fn find<'py>(&self, py: Python<'py>, wanted: WantedIn<'_>) -> PyResult<FoundOut<'py>> {
+        let wanted = self::wanted(&wanted);
+        let found = py.detach(|| lock(&self.0).find(&wanted)).map_err(Refusal::from)?;
+        let Found { cells, wide, values, pairs, totals } = found;
+        Ok((
+            PyArray1::from_vec(py, cells),
+            PyArray1::from_vec(py, wide),
+            PyArray1::from_vec(py, values),
+            PyArray1::from_vec(py, pairs),
+            PyArray1::from_vec(py, totals),
+        ))
+    }
+
+    fn unigrams<'py>(&self, py: Python<'py>) -> Out<'py, i64> {
+        let counts = py.detach(|| lock(&self.0).unigrams().to_vec());
+        PyArray1::from_vec(py, counts)
+    }
+
+    fn continuations<'py>(&self, py: Python<'py>) -> Out<'py, i64> {
+        let counts = py.detach(|| lock(&self.0).continuations().to_vec());
+        PyArray1::from_vec(py, counts)
+    }
+
+    fn leaves(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        let leaves = py.detach(|| lock(&self.0).leaves()).map_err(Refusal::from)?;
+        let mut bytes = Vec::new();
+        for kind in [&leaves.cells, &leaves.pairs, &leaves.totals, &leaves.unigrams] {
+            bytes.extend((kind.len() as u64).to_le_bytes());
+            bytes.extend_from_slice(kind.as_flattened());
+        }
+        Ok(bytes)
+    }
+
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> usize {
+        py.detach(|| lock(&self.0).held())
+    }
+}
+
+/// What [`Shard::leaves`] gave, or nothing if it is something else.
+fn leaves(mut bytes: &[u8]) -> Option<Leaves> {
+    let mut next = || {
+        let (count, rest) = bytes.split_first_chunk()?;
+        let len = usize::try_from(u64::from_le_bytes(*count)).ok()?.checked_mul(32)?;
+        let (hashes, rest) = rest.split_at_checked(len)?;
+        bytes = rest;
+        Some(hashes.chunks_exact(32).filter_map(|hash| hash.try_into().ok()).collect())
+    };
+    let leaves = Leaves { cells: next()?, pairs: next()?, totals: next()?, unigrams: next()? };
+    bytes.is_empty().then_some(leaves)
+}
+
+/// The digest of a memory from the leaves of all its shards, in hexadecimal.
+#[pyfunction]
+pub(crate) fn combine(py: Python<'_>, settings: &str, leaves: Vec<Vec<u8>>) -> PyResult<String> {
+    let settings = self::settings(settings)?;
+    let digest = py.detach(|| -> Result<_, Refusal> {
+        let each = leaves.iter().map(|bytes| self::leaves(bytes)).collect::<Option<Vec<_>>>();
+        let each = each.ok_or_else(|| Refusal::invalid("these are not leaves of a shard"))?;
+        Ok(Held::digest(&settings, &each)?)
+    });
+    Ok(digest?.to_string())
+}
+
+/// The reader's side: is given what a query needs, and reads as an undivided memory would.
+#[pyclass(frozen, module = "memo_lm._memo")]
+pub(crate) struct Lens {
+    lens: Mutex<Inner>,
+    settings: Settings,
+    tokenizer: Tokenizer,
+}
+
+impl Lens {
+    /// Reads positions of texts; `None` if something is missing.
+    fn read<T: Send>(
+        &self,
+        py: Python<'_>,
+        texts: &[Tokens<'_>],
+        positions: &[(usize, usize)],
+        read: impl FnOnce(&Memory, &[(&[u32], Range<usize>)]) -> Result<T, memo::sparse::Error> + Send,
+    ) -> PyResult<Option<T>> {
+        let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
+        let all = paired(&texts, positions)?;
+        watched(py, None, |_| Ok(lock(&self.lens).read(&all, |memory| read(memory, &all))?))
+    }
+}
+
+fn paired<'a>(
+    texts: &'a [Vec<u32>],
+    positions: &[(usize, usize)],
+) -> Result<Vec<(&'a [u32], Range<usize>)>, Refusal> {
+    if texts.len() != positions.len() {
+        return Err(Refusal::invalid("as many positions as texts are needed"));
+    }
+    let both = texts.iter().zip(positions);
+    Ok(both.map(|(text, &(start, end))| (text.as_slice(), start..end)).collect())
+}
+
+#[pymethods]
+impl Lens {
+    #[staticmethod]
+    #[pyo3(signature = (count, **options))]
+    fn create(count: usize, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let new = Options::of(options)?.model()?;
+        let tokenizer = new.tokenizer.clone();
+        if new.dense.is_some() {
+            return Err(Refusal::from(memo_store::Error::Engine("a memory in shards")).into());
+        }
+        let (n, end) = (tokenizer.vocab_size() as u32, tokenizer.eos());
+        let settings =
+            Settings::new(n, end, new.seed, &new.shape, new.size).map_err(Refusal::from)?;
+        let lens = Inner::new(settings.clone(), count).map_err(Refusal::from)?;
+        Ok(Lens { lens: Mutex::new(lens), settings, tokenizer })
+    }
+
+    #[getter]
+    fn settings(&self) -> PyResult<String> {
+        Ok(json(&self.settings)?)
+    }
+
+    #[getter]
+    fn tokenizer(&self) -> &'static str {
+        self.tokenizer.name()
+    }
+
+    #[getter]
+    fn vocab_size(&self) -> usize {
+        self.tokenizer.vocab_size()
+    }
+
+    #[getter]
+    fn eos(&self) -> u32 {
+        self.tokenizer.eos()
+    }
+
+    #[getter]
+    fn window(&self) -> usize {
+        self.settings.reach() + 1
+    }
+
+    fn encode<'py>(&self, py: Python<'py>, text: &str) -> PyResult<TokenArray<'py>> {
+        let ids = py.detach(|| self.tokenizer.encode_bytes(text.as_bytes()));
+        Ok(PyArray1::from_vec(py, ids.map_err(Refusal::from)?))
+    }
+
+    fn decode(&self, tokens: Tokens<'_>) -> String {
+        self.tokenizer.decode_lossy(&crate::convert::tokens(&tokens))
+    }
+
+    /// After every write: what was fetched is dropped, and the counts of all shards, added up, are taken.
+    fn refresh(&self, unigrams: In<'_, i64>, continuations: In<'_, i64>) -> PyResult<()> {
+        let counts = (owned(&unigrams), owned(&continuations));
+        let refreshed = lock(&self.lens).refresh(&[(&counts.0, &counts.1)]);
+        Ok(refreshed.map_err(Refusal::from)?)
+    }
+
+    /// What must be fetched, shard by shard; None if nothing is missing.
+    fn want<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Tokens<'_>>,
+        positions: Vec<(usize, usize)>,
+    ) -> PyResult<Option<Vec<Option<WantedOut<'py>>>>> {
+        let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
+        let all = paired(&texts, &positions)?;
+        let wanted = watched(py, None, |_| Ok(lock(&self.lens).want(&all)?))?;
+        if wanted.iter().all(Wanted::is_empty) {
+            return Ok(None);
+        }
+        let each = wanted.into_iter().map(|wanted| {
+            let Wanted { slots, rows, pairs, totals } = Some(wanted).filter(|w| !w.is_empty())?;
+            let [rows, pairs, totals] = [rows, pairs, totals].map(|v| PyArray1::from_vec(py, v));
+            Some((PyArray1::from_vec(py, slots), rows, pairs, totals))
+        });
+        Ok(Some(each.collect()))
+    }
+
+    fn take(&self, shard: usize, wanted: WantedIn<'_>, found: FoundIn<'_>) -> PyResult<()> {
+        let (cells, wide, values, pairs, totals) = &found;
+        let found = Found {
+            cells: owned(cells),
+            wide: owned(wide),
+            values: owned(values),
+            pairs: owned(pairs),
+            totals: owned(totals),
+        };
+        let taken = lock(&self.lens).take(&self::wanted(&wanted), &found);
+        Ok(taken.map_err(|error| Refusal::invalid(format!("shard {shard}: {error}")))?)
+    }
+
+    /// Log-probabilities of texts[i][p] (the end at p == len); None: more is wanted.
+    fn score<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Tokens<'_>>,
+        positions: Vec<(usize, usize)>,
+    ) -> PyResult<Option<Vec<Out<'py, f64>>>> {
+        let end = self.settings.end;
+        let scores = self.read(py, &texts, &positions, |memory, all| {
+            look_at_all(memory, &Backoff::default(), all, |which, p, distribution| {
+                let token = all[which].0.get(p).copied().unwrap_or(end);
+                libm::log(distribution.probability(token))
+            })
+        })?;
+        let arrays = |scores: Vec<Vec<f64>>| {
+            scores.into_iter().map(|scores| PyArray1::from_vec(py, scores)).collect()
+        };
+        Ok(scores.map(arrays))
+    }
+
+    /// The most probable tokens; None: more is wanted.
+    fn best<'py>(
+        &self,
+        py: Python<'py>,
+        texts: Vec<Tokens<'_>>,
+        positions: Vec<(usize, usize)>,
+    ) -> PyResult<Option<Vec<TokenArray<'py>>>> {
+        let best = self.read(py, &texts, &positions, |memory, all| {
+            let each = all.iter();
+            each.map(|(text, at)| argmax_at(memory, &Backoff::default(), text, at.clone()))
+                .collect()
+        })?;
+        let arrays = |best: Vec<Vec<u32>>| {
+            best.into_iter().map(|tokens| PyArray1::from_vec(py, tokens)).collect()
+        };
+        Ok(best.map(arrays))
+    }
+
+    fn next_token<'py>(
+        &self,
+        py: Python<'py>,
+        context: Tokens<'_>,
+    ) -> PyResult<Option<Out<'py, f64>>> {
+        let len = context.as_array().len();
+        let p = self.read(py, &[context], &[(len, len + 1)], |memory, all| {
+            let mut scratch = Scratch::default();
+            let window = Backoff::default().window(memory);
+            let context = &all[0].0[len.saturating_sub(window)..];
+            Ok(Backoff::default().distribution(memory, context, &mut scratch)?.dense())
+        })?;
+        Ok(p.map(|p| PyArray1::from_vec(py, p)))
+    }
+}
