@@ -11,5 +11,6 @@ except ImportError as error:
     raise ImportError("memo_lm.ray needs Ray: pip install 'memo_lm[ray]'") from error
 
 from .memorize import memorize
+from .sharded import ShardedMemo, ShardedStats, Subtracted
 
-__all__ = ["memorize"]
+__all__ = ["ShardedMemo", "ShardedStats", "Subtracted", "memorize"]

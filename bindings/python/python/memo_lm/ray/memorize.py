@@ -19,7 +19,7 @@ from .. import inputs
 from .._memo import InvalidError
 from ..memo import Memo
 from ..progress import Progress, Told, watching
-from . import parts, plan
+from . import parts, plan, sizes, tasks
 from .parts import Range
 from .plan import Plan
 from .sources import Reading
@@ -28,8 +28,6 @@ from .sources import Reading
 LOOK = 0.2
 # How often a task is begun again if its worker is lost.
 RETRIES = 3
-# Cells a token below which a memory loses what it was given.
-LEAST = 60
 
 
 def memorize(
@@ -104,9 +102,8 @@ def _parts(agreed: Plan, workers: int, told: Told | None) -> Range:
                 running[_start(agreed, part, tree[part])] = part
             left = [part for part in [*todo, *running.values()] if tree[part] is None]
             finished, _ = ray.wait(list(running), timeout=LOOK)
-            for ref in finished:
-                _raised(ref)
-                done.add(running.pop(ref))
+            tasks.get(finished)
+            done.update(running.pop(ref) for ref in finished)
             if told is not None and left:
                 told("memorizing", parts.told(agreed.work), agreed.bytes)
             elif told is not None:
@@ -136,18 +133,10 @@ def _start(agreed: Plan, part: Range, of: tuple[Range, Range] | None) -> Any:
     return _build.remote(agreed.work, part[0], agreed.shards[part[0]], agreed.reading)
 
 
-def _raised(ref: Any) -> None:
-    """What went wrong in a task, as if it had gone wrong here."""
-    try:
-        ray.get(ref)
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause if isinstance(error.cause, Exception) else error from None
-
-
 def _finish(agreed: Plan, made: Path, target: Path, force: bool) -> None:
     """Puts the model in its place, and takes everything else away."""
     if not agreed.finished:
-        _check_full(made, force)
+        _check(made, force)
         agreed.finished = True
         agreed.save()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -165,17 +154,14 @@ def _finish(agreed: Plan, made: Path, target: Path, force: bool) -> None:
         shutil.rmtree(agreed.work / name, ignore_errors=True)
 
 
-def _check_full(made: Path, force: bool) -> None:
+def _check(made: Path, force: bool) -> None:
+    """Refuses a model that has nothing in it, or more than it can recall."""
     with Memo.open(made) as memo:
         stats = memo.stats()
-    each = stats.parameters_per_token
-    if force or stats.load is None or each is None or each >= LEAST:
-        return
-    full, recall = 100 * stats.load, 100 * (stats.predicted_recall or 0)
-    raise InvalidError(
-        f"the model would be {full:.0f} % full and recall about {recall:.1f} % of its tokens; give a larger size in "
-        "config (and another work_dir), or pass force=True"
-    )
+    if stats.documents == 0:
+        raise InvalidError("there is nothing to memorize: every document is empty, or there is none")
+    if stats.engine == "sparse" and not force:
+        sizes.check(stats.parameters, stats.tokens + stats.documents)
 
 
 _build = ray.remote(max_retries=RETRIES, max_calls=1)(parts.build)

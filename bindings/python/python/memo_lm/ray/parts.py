@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -179,7 +180,7 @@ def tell(work: Path, shard: int, read: int) -> None:
     told = work / PROGRESS / f"{shard:05}.json"
     told.parent.mkdir(exist_ok=True)
     beside = told.with_suffix(f".{os.getpid()}")
-    beside.write_text(json.dumps({"bytes": read, "pid": os.getpid(), "host": os.uname().nodename}))
+    beside.write_text(json.dumps({"bytes": read, "pid": os.getpid(), "host": platform.node()}))
     beside.replace(told)
 
 

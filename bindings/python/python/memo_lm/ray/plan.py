@@ -17,7 +17,7 @@ import ray
 
 from .._memo import ExistsError, InvalidError, MemoError
 from ..memo import Memo
-from . import dataset, sources
+from . import dataset, sources, tasks
 from .sources import Item, Reading
 
 FORMAT = 1
@@ -109,6 +109,15 @@ def agreed(source: Any, path: Path, work: Path, config: dict[str, Any], reading:
 
 
 def _new(source: Any, path: Path, work: Path, config: dict[str, Any], reading: Reading, workers: int) -> Plan:
+    items = []
+    if _is_dataset(source):
+        dataset.columns(source, reading)
+    else:
+        items = sources.files(_paths(source))
+        if not items:
+            raise InvalidError(
+                f"there is nothing to memorize in {', '.join(map(str, _paths(source))) or 'no file at all'}"
+            )
     # It will hold texts, which are nobody else's business.
     work.mkdir(mode=0o700, parents=True, exist_ok=True)
     encode, model, reading = _empty(work / EMPTY, config, None, reading)
@@ -116,7 +125,7 @@ def _new(source: Any, path: Path, work: Path, config: dict[str, Any], reading: R
     tokens = None
     if _is_dataset(source):
         found = dataset.write(source, os.fspath(work / INPUT), reading)
-        surveys = ray.get([_survey_file.remote(each, reading) for each in found])
+        surveys = tasks.get([_survey_file.remote(each, reading) for each in found])
         items = [dataset.item(each, survey) for each, survey in zip(found, surveys)]
         whole = dataset.Survey()
         for survey in surveys:
@@ -125,7 +134,6 @@ def _new(source: Any, path: Path, work: Path, config: dict[str, Any], reading: R
         if not sized:
             tokens = _tokens_of_rows(whole, encode)
     else:
-        items = sources.files(_paths(source))
         inputs = _of_files(items)
         if not sized:
             tokens = _tokens_of_files(items, reading, encode)
@@ -251,7 +259,7 @@ def _cut(items: list[Item], reading: Reading, workers: int) -> list[Item]:
             counted[item] = [_count_lines.remote(item.path, start, end) for start, end in ranges]
     cut = []
     for item in items:
-        cut.extend(sources.cut(item, ray.get(counted[item])) if item in counted else [item])
+        cut.extend(sources.cut(item, tasks.get(counted[item])) if item in counted else [item])
     return cut
 
 

@@ -1,0 +1,372 @@
+"""A memory that no single machine could hold: its rows are divided among actors.
+
+Whoever reads fetches the rows that a context needs, all that an actor has of them in one request, and reads them as if
+the memory were whole. What is read, and the digest, are those of a memory that nobody divided.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+import ray
+from numpy.typing import NDArray
+
+from .. import _memo, inputs
+from .._memo import InvalidError, NotFoundError, StateError
+from ..inputs import Document, Text, Tokenizer, whole
+from ..results import Memorized, Recalled, Result
+from . import sizes
+from .holders import Holders, Kept
+
+T = TypeVar("T")
+Ids = NDArray[np.uint32]
+Span = tuple[int, int]
+
+# Positions that are read at once. Each may need thousands of rows.
+BATCH = 32
+
+
+@dataclass(frozen=True)
+class Subtracted(Result):
+    """What a forget did."""
+
+    documents: list[str]
+    tokens: int
+    """Tokens that left the memory."""
+    digest_after: str
+    """The digest of the memory afterwards: that of one that never saw them."""
+
+
+@dataclass(frozen=True)
+class ShardedStats(Result):
+    """A sharded memory in figures."""
+
+    shards: int
+    documents: int
+    tokens: int
+    parameters: int
+    """Cells, of all shards."""
+    bytes: int
+    """Bytes held, of all shards."""
+    bytes_by_shard: list[int]
+    load: float
+    """Tokens over those that fit at 92 cells each."""
+
+
+class ShardedMemo:
+    """A memory whose rows are held by the actors of a Ray cluster.
+
+    >>> with ShardedMemo.create(4, memory="64GiB") as memo:
+    ...     memo.memorize("The owl reads at night.", id="note")
+    ...     memo.complete("The owl reads")
+
+    It lives as long as its actors. One that is lost is made again from the documents, whose tokens are in Ray's object
+    store. One call works at a time.
+    """
+
+    def __init__(self, lens: _memo.Lens, holders: Holders) -> None:
+        self._lens = lens
+        self._holders = holders
+        self._secret = secrets.token_bytes(32)
+        self._changes = 0
+        # What the lens has fetched is of no use after a write.
+        self._fresh = False
+        self._lock = threading.RLock()
+
+    @staticmethod
+    def create(
+        num_shards: int,
+        *,
+        tokenizer: Tokenizer = "gpt2",
+        words_from: Iterable[str] | None = None,
+        memory: int | str | None = None,
+        parameters: int | None = None,
+        tokens: int | None = None,
+        heads: int | None = None,
+        layers: int | None = None,
+        older: int | None = None,
+        slots: Sequence[tuple[int, int]] | None = None,
+        seed: int = 1,
+        actor_options: Mapping[str, Any] | None = None,
+    ) -> ShardedMemo:
+        """Makes an empty memory of so many shards, each held by an actor.
+
+        The other options are those of `Memo.create`. actor_options: what Ray is told of the actors, such as
+        {"num_cpus": 4, "memory": 64 << 30}.
+        """
+        count = whole("num_shards", num_shards)
+        given = [name for name, size in (("memory", memory), ("parameters", parameters), ("tokens", tokens)) if size]
+        if len(given) > 1:
+            raise InvalidError(f"{' and '.join(given)} are both given; one of them says how large a memory is")
+        name, serialized = inputs.tokenizer(tokenizer)
+        words = [words_from] if isinstance(words_from, str) else words_from
+        if words is not None and name not in ("gpt2", "words"):
+            raise InvalidError("words_from makes a tokenizer of its own; leave tokenizer out")
+        lens = _memo.Lens.create(
+            count,
+            tokenizer="words" if words is not None else name,
+            tokenizer_json=serialized,
+            words_from=None if words is None else list(words),
+            parameters=inputs.size("memory", memory) if memory is not None else whole("parameters", parameters),
+            tokens=whole("tokens", tokens),
+            heads=whole("heads", heads),
+            layers=whole("layers", layers),
+            older=whole("older", older),
+            slots=None if slots is None else [(whole("skip", skip), whole("length", length)) for skip, length in slots],
+            seed=whole("seed", seed),
+        )
+        return ShardedMemo(lens, Holders(lens.settings, count, actor_options or {}))
+
+    def shutdown(self) -> None:
+        """Ends the actors. What they held is gone."""
+        with self._lock:
+            self._holders.close()
+
+    def __enter__(self) -> ShardedMemo:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.shutdown()
+
+    def __repr__(self) -> str:
+        count = len(self._holders.actors)
+        return f"<memo_lm.ray.ShardedMemo: {f'{count} shards, {self.tokenizer}' if count else 'shut down'}>"
+
+    # What it is
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Its sizes, slots and seed."""
+        return json.loads(self._lens.settings)
+
+    @property
+    def tokenizer(self) -> str:
+        """The tokenizer's name."""
+        return self._lens.tokenizer
+
+    @property
+    def vocab_size(self) -> int:
+        """How many token ids there are, the end of a document included."""
+        return self._lens.vocab_size
+
+    @property
+    def eos(self) -> int:
+        """The end of a document, which is no text's token."""
+        return self._lens.eos
+
+    @property
+    def window(self) -> int:
+        """How many of the last tokens of a context can matter."""
+        return self._lens.window
+
+    def encode(self, text: str) -> NDArray[np.uint32]:
+        """The token ids of a text."""
+        return self._lens.encode(text)
+
+    def decode(self, tokens: inputs.Tokens) -> str:
+        """The text of token ids."""
+        return self._lens.decode(inputs.token_ids(tokens, self.vocab_size))
+
+    def docs(self) -> list[str]:
+        """The ids of all documents that are in it."""
+        return sorted(self._holders.documents)
+
+    def stats(self) -> ShardedStats:
+        """The memory in figures."""
+        with self._lock:
+            held = self._holders.ask("held")
+            kept = self._holders.documents.values()
+            tokens = sum(each.tokens for each in kept)
+            return ShardedStats(
+                shards=len(held),
+                documents=len(kept),
+                tokens=tokens,
+                parameters=self._cells,
+                bytes=sum(held),
+                bytes_by_shard=held,
+                load=sizes.load(self._cells, tokens + len(kept)),
+            )
+
+    @property
+    def _cells(self) -> int:
+        return sum(slot["rows"] * slot["width"] for slot in self.settings["slots"])
+
+    def digest(self) -> str:
+        """The digest of the memory: equal to that of a `Memo` of the same documents and settings."""
+        with self._lock:
+            return _memo.combine(self._lens.settings, self._holders.ask("leaves"))
+
+    # Changes
+
+    def memorize(
+        self, what: Text | Document | Iterable[Document], id: str | None = None, *, force: bool = False
+    ) -> Memorized:
+        """Memorizes a document, or an iterable of them: all or none.
+
+        Documents are given as to `Memo.memorize`. A known id with the same content changes nothing; with another, the
+        old content leaves the memory. A memory that would be overfull refuses, unless force.
+        """
+        with self._lock:
+            known = self._holders.documents
+            new = self._named(what, id)
+            unchanged = [name for name, (digest, _) in new.items() if name in known and known[name].digest == digest]
+            for name in unchanged:
+                del new[name]
+            updated = [name for name in new if name in known]
+            positions = sum(len(ids) + 1 for _, ids in new.values())
+            if not force:
+                sizes.check(self._cells, positions + sum(each.tokens + 1 for each in known.values()))
+            come = {name: Kept(digest, len(ids), ray.put(ids)) for name, (digest, ids) in new.items()}
+            self._change([known[name] for name in updated], list(come.values()), {**known, **come})
+            return Memorized(
+                transaction=self._changes if come else None,
+                added=[name for name in new if name not in known],
+                updated=updated,
+                unchanged=unchanged,
+                tokens=sum(each.tokens for each in come.values()),
+            )
+
+    def forget(self, ids: str | Iterable[str]) -> Subtracted:
+        """Forgets documents. The memory is then, bit for bit, one that never saw them."""
+        with self._lock:
+            known = self._holders.documents
+            names = dict.fromkeys([ids] if isinstance(ids, str) else ids)
+            for name in names:
+                if name not in known:
+                    raise NotFoundError(f"there is no document {name!r}")
+            gone = [known[name] for name in names]
+            self._change(gone, [], {name: kept for name, kept in known.items() if name not in names})
+            return Subtracted(list(names), sum(each.tokens for each in gone), self.digest())
+
+    def _named(self, what: Any, id: str | None) -> dict[str, tuple[str, Ids]]:
+        """Documents by id, each with a digest of its tokens. Without an id it gets one from that."""
+        new: dict[str, tuple[str, Ids]] = {}
+        for given, content, labels in inputs.documents(what, self.vocab_size, id, None):
+            if labels:
+                raise InvalidError("a ShardedMemo keeps no labels")
+            ids = self._encoded(content)
+            digest = hashlib.blake2b(ids.tobytes(), key=self._secret, digest_size=32).hexdigest()
+            name = f"doc-{digest[:16]}" if given is None else given
+            if new.setdefault(name, (digest, ids))[0] != digest:
+                raise StateError(f"document {name!r} was given twice with different contents")
+        return new
+
+    def _change(self, gone: list[Kept], come: list[Kept], after: dict[str, Kept]) -> None:
+        if gone or come:
+            self._fresh = False
+            self._holders.change(gone, come, after)
+            self._changes += 1
+
+    # Reading
+
+    def complete(self, prompt: Text, max_tokens: int = 64, *, stop: str | Iterable[str] = ()) -> str:
+        """What follows a prompt, the most probable token each time, up to the end of a document or before a stop."""
+        stops = [stop] if isinstance(stop, str) else list(stop)
+        with self._lock:
+            ids = said = self._ids(prompt)
+            text = ""
+            for _ in range(whole("max_tokens", max_tokens)):
+                ((token,),) = self._read(self._lens.best, [said], [(len(said), len(said) + 1)])
+                if token == self.eos:
+                    break
+                said = np.append(said, token)
+                text = self._after(ids, said)
+                ends = [at for at in (text.find(each) for each in stops if each) if at >= 0]
+                if ends:
+                    return text[: min(ends)]
+            return text
+
+    def _after(self, prompt: Ids, said: Ids) -> str:
+        """The text of what was said after a prompt."""
+        whole, before = self._lens.decode(said), self._lens.decode(prompt)
+        # A character may begin in the prompt and end after it.
+        return whole[len(before) :] if whole.startswith(before) else self._lens.decode(said[len(prompt) :])
+
+    def logprobs(self, text: Text) -> NDArray[np.float64]:
+        """The log-probability of every token given those before it, and of the end after the last."""
+        (scores,) = self.logprobs_many([text])
+        return scores
+
+    def logprobs_many(self, texts: Sequence[Text]) -> list[NDArray[np.float64]]:
+        """The same of several texts, which takes fewer requests than one after the other."""
+        with self._lock:
+            ids = [self._ids(text) for text in texts]
+            return self._along(self._lens.score, ids, [(0, len(each) + 1) for each in ids])
+
+    def next_token(self, context: Text) -> NDArray[np.float64]:
+        """The probability of every token to come next; they sum to 1."""
+        with self._lock:
+            ids = self._ids(context)
+            return self._read(lambda texts, spans: self._lens.next_token(ids), [ids], [(len(ids), len(ids) + 1)])
+
+    def recall(self, text: Text | Iterable[Text]) -> Recalled:
+        """How much of a text, or of several, the memory says right, each token from those before it."""
+        with self._lock:
+            ids = [self._encoded(each) for each in inputs.texts(text, self.vocab_size)]
+            # The first token has nothing before it to be recalled from.
+            said = self._along(self._lens.best, ids, [(min(1, len(each)), len(each)) for each in ids])
+        evaluated = sum(len(each) for each in said)
+        correct = sum(int((each[1:] == best).sum()) for each, best in zip(ids, said))
+        share = correct / evaluated if evaluated else 1.0
+        return Recalled(sum(len(each) for each in ids), evaluated, correct, share)
+
+    def _along(
+        self, read: Callable[[list[Ids], list[Span]], list[NDArray[Any]] | None], ids: list[Ids], spans: list[Span]
+    ) -> list[NDArray[Any]]:
+        """Reads positions of texts, some at a time, and puts together what belongs to each."""
+        found: list[list[NDArray[Any]]] = [[] for _ in ids]
+        for batch in _slices(spans):
+            texts = [ids[n] for n, _ in batch]
+            for (n, _), part in zip(batch, self._read(read, texts, [span for _, span in batch])):
+                found[n].append(part)
+        return [np.concatenate(parts) if parts else np.empty(0) for parts in found]
+
+    def _read(self, read: Callable[[list[Ids], list[Span]], T | None], texts: list[Ids], spans: list[Span]) -> T:
+        """Reads, once all that is needed has been fetched."""
+        if not self._fresh:
+            counts = self._holders.ask("counts")
+            self._lens.refresh(sum(each[0] for each in counts), sum(each[1] for each in counts))
+            self._fresh = True
+        while True:
+            wanted = self._lens.want(texts, spans)
+            if wanted is None:
+                done = read(texts, spans)
+                if done is not None:
+                    return done
+                continue
+            given = {index: (each,) for index, each in enumerate(wanted) if each is not None}
+            for (index, (each,)), found in zip(given.items(), self._holders.ask("find", given)):
+                self._lens.take(index, each, found)
+
+    def _ids(self, text: Text) -> Ids:
+        return self._encoded(inputs.content(text, self.vocab_size))
+
+    def _encoded(self, text: str | Ids) -> Ids:
+        return self._lens.encode(text) if isinstance(text, str) else text
+
+
+def _slices(spans: Sequence[Span]) -> Iterator[list[tuple[int, Span]]]:
+    """Positions of several texts, so many at a time: numbers of texts, with spans in them."""
+    batch: list[tuple[int, Span]] = []
+    room = BATCH
+    for n, (start, end) in enumerate(spans):
+        while start < end:
+            stop = min(end, start + room)
+            batch.append((n, (start, stop)))
+            room -= stop - start
+            start = stop
+            if room == 0:
+                yield batch
+                batch, room = [], BATCH
+    if batch:
+        yield batch
