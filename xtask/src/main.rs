@@ -1,6 +1,6 @@
 //! `cargo xtask …`: everything that checks, measures or builds the project, in one place.
 
-mod clients;
+mod python;
 mod web;
 
 use anyhow::{Context, Result, bail};
@@ -45,6 +45,8 @@ enum Task {
         #[arg(default_value = "docs/pictures")]
         to: PathBuf,
     },
+    /// Build the Python package, install it in an environment of its own, and run its tests.
+    Python,
     /// Serve 200 clients for a minute, kill the server under load, and check what is left.
     Load,
     /// Run the authors' protocol of random texts at full size and print the accuracies.
@@ -69,6 +71,7 @@ fn main() -> Result<()> {
     match Args::parse().task {
         Task::Test { all } => test(all),
         Task::Clients => clients(),
+        Task::Python => package(),
         Task::Bench { name, options } => {
             let mut args = vec!["bench", "--workspace", "--bench", &name, "--"];
             args.extend(options.iter().map(String::as_str));
@@ -116,6 +119,7 @@ fn test(all: bool) -> Result<()> {
         stage("tests", || cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]))?;
     }
     stage("clients", clients)?;
+    stage("python package", package)?;
     stage("page", web::check)?;
     stage("page in a browser", || web::walk(&[]))?;
     stage("documentation examples", || cargo(&["test", "--workspace", "--doc", "--quiet"]))?;
@@ -132,6 +136,7 @@ fn test(all: bool) -> Result<()> {
         println!("== licences and duplicates: skipped, cargo-deny is not installed");
     }
     if all {
+        stage("python package with torch", python::hugging_face)?;
         stage("the authors' protocol", protocol)?;
         stage("a thousand kills", || kill(1000))?;
         stage("200 MB of text in 2 GB", || {
@@ -154,7 +159,12 @@ fn test(all: bool) -> Result<()> {
 
 fn clients() -> Result<()> {
     cargo(&["build", "--workspace", "--bins", "--examples", "--quiet"])?;
-    clients::clients()
+    python::clients()
+}
+
+fn package() -> Result<()> {
+    cargo(&["build", "--workspace", "--bins", "--examples", "--quiet"])?;
+    python::package()
 }
 
 /// The program writes its own pages, so that they cannot differ from what it takes.

@@ -118,7 +118,9 @@ impl From<Error> for Refusal {
             Error::NotAModel { .. } => NotAModel,
             Error::Exists { .. } => Exists,
             Error::Busy { .. } => Busy,
-            Error::Damaged { .. } | Error::Format { .. } => Damaged,
+            Error::Damaged { .. }
+            | Error::Format { .. }
+            | Error::Memory(memo::sparse::Error::Storage(_)) => Damaged,
             Error::NoDocument(_) | Error::NoTransaction(_) | Error::NotFound => NotFound,
             Error::State { .. } => State,
             Error::Rollback { .. } => Rollback,
@@ -126,7 +128,6 @@ impl From<Error> for Refusal {
             Error::EditFails(_) => Edit,
             Error::Engine(_) => Engine,
             Error::Io { .. } | Error::Ledger { .. } => Storage,
-            Error::Memory(memo::sparse::Error::Storage(_)) => Damaged,
             _ => Invalid,
         };
         Refusal::new(kind, error)

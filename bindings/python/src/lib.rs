@@ -1,8 +1,8 @@
 //! The compiled part of the Python package `memo_lm`. Thin: types are converted, the GIL is released, Ctrl-C is heard;
 //! everything else is in the crates below or in Python above. `_memo.pyi` says what there is.
 
-// Functions that Python calls take what Python gives, by value.
-#![allow(clippy::needless_pass_by_value)]
+// Functions that Python calls take what Python gives: by value, and as tuples of arrays.
+#![allow(clippy::needless_pass_by_value, clippy::type_complexity)]
 
 mod convert;
 mod dense;

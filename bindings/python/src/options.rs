@@ -30,7 +30,7 @@ impl Options {
     /// From keyword arguments.
     pub(crate) fn of(given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let mut options = Options::default();
-        for (key, value) in given.into_iter().flat_map(|given| given.iter()) {
+        for (key, value) in given.into_iter().flat_map(PyDictMethods::iter) {
             let key: String = key.extract()?;
             match key.as_str() {
                 "tokenizer" => options.tokenizer = value.extract()?,

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+PACKAGE = Path(__file__).parent.parent
+PROJECT = PACKAGE.parent.parent
+PAGES = [PROJECT / "README.md", PROJECT / "docs" / "python.md", PACKAGE / "README.md"]
 # Numbers that differ from run to run are written as …
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -19,7 +21,7 @@ def sessions(page: Path) -> str:
     return "\n\n".join(re.findall(r"```python\n(>>>.*?)```", text, re.S))
 
 
-@pytest.mark.parametrize("page", [ROOT.parent.parent / "docs" / "python.md", ROOT / "README.md"], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")
 def test_a_page_says_what_is_printed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest(sessions(page).replace("…", "..."), {}, page.name, str(page), 0)

@@ -237,17 +237,15 @@ impl Lens {
     /// called after every write.
     pub fn refresh(&mut self, shards: &[(&[i64], &[i64])]) -> Result<(), Error> {
         let n = self.settings().vocabulary as usize;
-        let sum = |of: fn(&(&[i64], &[i64])) -> Vec<i64>| {
-            let mut sum = vec![0i64; n];
-            for counts in shards.iter().map(of) {
+        let (mut unigrams, mut continuations) = (vec![0; n], vec![0; n]);
+        for &(tokens, followed) in shards {
+            for (sum, counts) in [(&mut unigrams, tokens), (&mut continuations, followed)] {
                 if counts.len() != n {
                     return Err(Error::Storage(format!("{} counts for {n} tokens", counts.len())));
                 }
                 sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
             }
-            Ok(sum)
-        };
-        let (unigrams, continuations) = (sum(|s| s.0.to_vec())?, sum(|s| s.1.to_vec())?);
+        }
         self.memory.set_counts(unigrams, continuations);
         self.clear()
     }
