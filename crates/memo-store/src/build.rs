@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::files;
 use crate::model::{Model, Sizes};
 use crate::moves::{self, Known, Moves};
+use crate::record::Op;
 use crate::store::Store;
 use crate::view::View;
 use memo::sparse::{Memory, Settings, Size};
@@ -18,7 +19,7 @@ impl Store {
     /// Brings the memory up to the ledger's last transaction.
     pub(crate) fn catch_up(&mut self) -> Result<(), Error> {
         if self.view.applied == 0 {
-            let pieces = self.pieces(&self.view.model);
+            let pieces = self.pieces(&self.view.model, &[]);
             // Where there is no room for a checkpoint there may be enough memory.
             if let Ok(Some(made)) =
                 pieces.and_then(|path| path.map(|p| self.in_place(&p)).transpose())
@@ -32,10 +33,11 @@ impl Store {
         Ok(())
     }
 
-    /// A checkpoint of all live documents, beside its place, if that is better made piece by piece.
-    pub(crate) fn pieces(&self, model: &Model) -> Result<Option<PathBuf>, Error> {
+    /// A checkpoint of all documents that are live, or will be after `ops`, beside its place, if that is better made piece by
+    /// piece.
+    pub(crate) fn pieces(&self, model: &Model, ops: &[Op]) -> Result<Option<PathBuf>, Error> {
         let (known, last) = (Known::new(), self.view.ledger.last()?);
-        let live = Moves::all_live(&self.view.ledger, &[], &known)?;
+        let live = Moves::all_live(&self.view.ledger, ops, &known)?;
         let Some(settings) = model.sparse().filter(|settings| self.is_large(settings, &live))
         else {
             return Ok(None);
@@ -69,7 +71,7 @@ impl Store {
             model.memory = Sizes::Sparse(resized(settings, size)?);
         }
         // Nothing changes before the memory is there: a size that this machine does not have must not stick.
-        if let Some(path) = self.pieces(&model)? {
+        if let Some(path) = self.pieces(&model, &[])? {
             let made = self.in_place(&path)?;
             model.write(&self.directory)?;
             (self.view.memory, self.view.applied) = made;
@@ -77,7 +79,7 @@ impl Store {
             return Ok(());
         }
         let mut memory = Engine::new(&model)?;
-        moves::write_live(&self.view.ledger, &mut memory, &self.watch)?;
+        moves::write_live(&self.view.ledger, &mut memory, &[], &self.watch)?;
         let last = self.view.ledger.last()?;
         let before = (
             std::mem::replace(&mut self.view.memory, memory),

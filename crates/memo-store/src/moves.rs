@@ -209,14 +209,15 @@ fn sliced(
     if slice.is_empty() { Ok(()) } else { write(&slice) }
 }
 
-/// Writes all live documents; tells how many positions that took.
+/// Writes all documents that are live, or will be after `ops`; tells how many positions that took.
 pub(crate) fn write_live(
     ledger: &Ledger,
     memory: &mut Engine,
+    ops: &[Op],
     watch: &Watch,
 ) -> Result<u64, Error> {
     let known = Known::new();
-    let moves = Moves::all_live(ledger, &[], &known)?;
+    let moves = Moves::all_live(ledger, ops, &known)?;
     moves.apply(memory, watch).map_err(|failed| failed.error)
 }
 
@@ -242,7 +243,7 @@ pub(crate) fn replay(
     if *applied == 0 {
         // From nothing: all that counts is what is live now. Texts that came and went may be scrubbed.
         *applied = last;
-        return write_live(ledger, memory, watch);
+        return write_live(ledger, memory, &[], watch);
     }
     // Of what happened to one document only its first and last place count.
     let mut net: Vec<Op> = Vec::new();
@@ -276,7 +277,8 @@ pub(crate) fn apply(
     if !memory.exact() && ops.iter().any(|op| op.before.is_some_and(|place| place.live)) {
         // Floats cannot be taken out again without a trace.
         *memory = Engine::new(model).map_err(failed)?;
-        return write_live(ledger, memory, watch).map_err(|error| Failed { error, undone: false });
+        return write_live(ledger, memory, &[], watch)
+            .map_err(|error| Failed { error, undone: false });
     }
     Moves::new(ledger, ops, known).map_err(failed)?.apply(memory, watch)
 }

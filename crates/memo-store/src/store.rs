@@ -139,13 +139,17 @@ impl Store {
         if let Engine::Sparse(memory) = &mut self.view.memory {
             return Ok(memory.digest()?);
         }
-        self.digest_of_contents()
+        self.digest_of_contents(None)
     }
 
-    pub(crate) fn digest_of_contents(&self) -> Result<Digest, Error> {
+    /// What the digest of a dense memory is taken of; without one document, if its number is given.
+    pub(crate) fn digest_of_contents(&self, without: Option<u64>) -> Result<Digest, Error> {
         let mut contents = Vec::new();
         for document in self.view.ledger.documents()? {
             let Some(place) = document.place.filter(|place| place.live) else { continue };
+            if Some(document.number) == without {
+                continue;
+            }
             let version = document.versions.iter().find(|v| v.number == place.version);
             if let Some(version) = version {
                 contents.push(self.view.ledger.content(document.number, version)?.hash());

@@ -4,6 +4,7 @@ use crate::checkpoint::{self, Checkpoint};
 use crate::engine::Engine;
 use crate::error::{Error, io};
 use crate::moves;
+use crate::record::Op;
 use crate::store::Store;
 use memo::dense::CorrelationMemory;
 use memo::sparse::Digest;
@@ -67,7 +68,7 @@ impl Store {
                 Err(error) => damage.push(error.to_string()),
             }
         }
-        let mut anew = self.anew()?;
+        let mut anew = self.anew(&[])?;
         let digest = self.digest()?;
         if !same(&mut self.view.memory, &mut anew)? {
             damage
@@ -76,25 +77,28 @@ impl Store {
         Ok(Verified { documents, versions, digest, damage })
     }
 
-    /// The digest of a memory that memorizes all live documents anew, and never saw another.
-    pub fn digest_anew(&self) -> Result<Digest, Error> {
-        match self.anew()? {
+    /// The digest of a memory that memorizes all live documents but one anew, and never saw that one: what it must be once that
+    /// one is forgotten.
+    pub fn digest_without(&self, id: &str) -> Result<Digest, Error> {
+        let document = self.document(id)?;
+        let (number, before) = (document.number, document.place);
+        match self.anew(&[Op { document: document.id, number, before, after: None }])? {
             Engine::Sparse(mut memory) => Ok(memory.digest()?),
             // What a dense memory is a function of is what its digest is taken of.
-            Engine::Dense(_) => self.digest_of_contents(),
+            Engine::Dense(_) => self.digest_of_contents(Some(number)),
         }
     }
 
-    /// A memory of all live documents.
-    fn anew(&self) -> Result<Engine, Error> {
-        if let Some(path) = self.pieces(&self.view.model)? {
+    /// A memory of all documents that are live, or will be after `ops`.
+    fn anew(&self, ops: &[Op]) -> Result<Engine, Error> {
+        if let Some(path) = self.pieces(&self.view.model, ops)? {
             let memory = moves::read(&path);
             // The memory stays mapped.
             std::fs::remove_file(&path).map_err(io(&path))?;
             memory
         } else {
             let mut memory = Engine::new(&self.view.model)?;
-            moves::write_live(&self.view.ledger, &mut memory, &self.watch)?;
+            moves::write_live(&self.view.ledger, &mut memory, ops, &self.watch)?;
             Ok(memory)
         }
     }

@@ -147,9 +147,10 @@ pub(crate) async fn prove(
     let wait = asked.wait.unwrap_or(true);
     let make = move |store: &mut Store, ()| {
         let digest_before = store.digest()?.to_string();
+        // First what may fail or be cancelled: until then nothing has changed.
+        let never_saw = store.digest_without(&asked.document)?;
         let receipt = store.forget_document(&asked.document, asked.reason.as_deref())?;
         let after = receipt.digest_after;
-        let never_saw = store.digest_anew()?;
         Ok(Proof {
             receipt: receipt.into(),
             digest_before,
