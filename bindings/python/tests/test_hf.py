@@ -63,7 +63,7 @@ def ids(memo: Memo, text: str) -> torch.Tensor:
 
 def said(memo: Memo, prompt: str, most: int) -> list[int]:
     """What the model itself continues with, and the end if it comes to it."""
-    ((tokens, _),) = memo._memo.complete_many([memo.encode(prompt)], [most], [[]])
+    ((tokens, _),) = memo.core.complete_many([memo.encode(prompt)], [most], [[]])
     return [*tokens.tolist(), *([memo.eos] if len(tokens) < most else [])]
 
 
@@ -192,7 +192,7 @@ def test_an_empty_memory_can_be_asked(tmp_path: Path) -> None:
 
 
 def said_ids(memo: Memo, prompt: list[int], most: int) -> list[int]:
-    ((tokens, _),) = memo._memo.complete_many([np.array(prompt, np.uint32)], [most], [[]])
+    ((tokens, _),) = memo.core.complete_many([np.array(prompt, np.uint32)], [most], [[]])
     return [*tokens.tolist(), *([memo.eos] if len(tokens) < most else [])]
 
 

@@ -36,7 +36,6 @@ def test_the_compiled_module_is_as_its_stub_says(tmp_path: Path) -> None:
 
 
 def test_a_dense_model_takes_the_options_of_the_compiled_one() -> None:
-    """Which its stub declares as an `__init__`; the module has a `__new__`."""
     taken, given = (inspect.signature(kind).parameters for kind in (DenseMemo, _memo.DenseMemo))
     assert [(each.name, each.kind, each.default) for each in taken.values()] == [
         (each.name, each.kind, each.default) for each in given.values()
