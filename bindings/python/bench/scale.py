@@ -2,13 +2,14 @@
 
     python bench/scale.py text.txt [--copies 8] [--ray]
 
-The text is memorized --copies times with its lines in another order each time. Everything runs on one thread, so that
-what is printed is work, not waiting.
+The text is memorized --copies times with its lines in another order each time. Where nothing else is said, times are
+those of one processor: work, not waiting, on one thread. Through Ray they are those of a clock.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
 import shutil
@@ -29,10 +30,14 @@ READ = 256
 BATCHES = (1, 32)
 
 
-def timed(work: Callable[..., Any], *given: Any) -> tuple[float, Any]:
-    start = time.perf_counter()
+def timed(work: Callable[..., Any], *given: Any, clock: Callable[[], float] = time.process_time) -> tuple[float, Any]:
+    start = clock()
     result = work(*given)
-    return time.perf_counter() - start, result
+    return clock() - start, result
+
+
+def waited(work: Callable[..., Any], *given: Any) -> tuple[float, Any]:
+    return timed(work, *given, clock=time.perf_counter)
 
 
 def row(what: str, *values: object) -> None:
@@ -71,7 +76,7 @@ def model(folder: Path, text: str, copies: int) -> tuple[list[np.ndarray], int]:
         row("memorizing, million tokens/s", tokens / seconds / 1e6)
         row("bytes of cells a token", stats.cell_bytes / tokens)
         row("bytes of tables a token", stats.table_bytes / tokens)
-        row("checkpoint, s", timed(memo.checkpoint)[0])
+        row("a checkpoint, s, by the clock", waited(memo.checkpoint)[0])
     row("bytes of checkpoint a token, on disk", on_disk(path, "memory.*") / tokens)
     row("bytes of ledger a token, on disk", on_disk(path, "ledger.redb") / tokens)
     halves = [folder / f"{n}.memo" for n in (0, 1)]
@@ -84,23 +89,27 @@ def model(folder: Path, text: str, copies: int) -> tuple[list[np.ndarray], int]:
             row("merging one half into the other, s", seconds)
             row("merging, million tokens/s of the smaller", tokens / 2 / seconds / 1e6)
         assert ours.digest() == digest
-        seconds, _ = timed(ours.close)
-        row("closing the merged model, s", seconds)
+        row("closing the merged model, s, by the clock", waited(ours.close)[0])
     return given, cells
 
 
 def writing(given: list[np.ndarray], cells: int) -> None:
-    """One of several shards, alone: what it holds gets less, what it hashes does not."""
+    """Some of several shards, each alone: what one holds gets less, what it hashes does not."""
     tokens = sum(len(each) + 1 for each in given)
-    print("\n| shards | one shard, s | ns a token | times one shard's share | MB held |\n|---|---|---|---|---|")
-    first = 0.0
+    print("\n| shards | one shard, ns a token | the slowest | all together, times one shard | MB held | the most |")
+    print("|---|---|---|---|---|---|")
+    whole = 0.0
     for count in (1, 2, 4, 8, 16, 64):
         lens = _memo.Lens.create(count, parameters=cells)
-        # The middle one: the first has the counts of single tokens too.
-        shard = _memo.Shard(lens.settings, count // 2, count)
-        seconds = sum(timed(shard.write, given[at : at + 100])[0] for at in range(0, len(given), 100))
-        first = first or seconds
-        row(str(count), seconds, 1e9 * seconds / tokens, seconds * count / first, shard.nbytes / 1e6)
+        times, held = [], []
+        for index in range(0, count, max(1, count // 8)):
+            shard = _memo.Shard(lens.settings, index, count)
+            times.append(sum(timed(shard.write, given[at : at + 100])[0] for at in range(0, len(given), 100)))
+            held.append(shard.nbytes / 1e6)
+        mean = sum(times) / len(times)
+        whole = whole or mean
+        each = [1e9 * mean / tokens, 1e9 * max(times) / tokens, mean * count / whole]
+        row(str(count), *each, sum(held) / len(held), max(held))
 
 
 class Fetching:
@@ -129,7 +138,7 @@ class Fetching:
                 self.lens.take(shard, each, found)
 
 
-def reading(given: list[np.ndarray], cells: int, strange: np.ndarray) -> None:
+def reading(given: list[np.ndarray], cells: int, strange: np.ndarray, whole: Path) -> None:
     count = 4
     lens = _memo.Lens.create(count, parameters=cells)
     shards = [_memo.Shard(lens.settings, index, count) for index in range(count)]
@@ -148,6 +157,37 @@ def reading(given: list[np.ndarray], cells: int, strange: np.ndarray) -> None:
             seconds = sum(timed(fetching.read, ids, at, at + batch)[0] for at in starts)
             each = [fetching.rows / READ, fetching.keys / READ, fetching.received / READ / 1e3]
             row(str(batch), name, fetching.rounds / len(starts), *each, 1e3 * seconds / READ)
+    with Memo.open(whole, read_only=True) as memo:
+        for name, ids in texts.items():
+            seconds, _ = timed(memo.core.score_many, [(ids[: 100 + READ], 100)])
+            row("a memory that nobody divided", name, "", "", "", "", 1e3 * seconds / READ)
+
+
+def workers(given: list[np.ndarray], cells: int, folder: Path) -> None:
+    """What the workers of memo_lm.ray.memorize do, one after the other: how much in all, and on the longest way."""
+    from memo_lm.ray import parts, plan, sources
+
+    work = folder / "work"
+    work.mkdir()
+    with Memo.create(work / plan.EMPTY, parameters=cells) as memo:
+        texts = [memo.decode(ids) for ids in given]
+    (folder / "texts.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts))
+    (item,) = sources.files([folder / "texts.jsonl"])
+    print("\n| workers | s in all | s of the longest share | s of the merges after it |\n|---|---|---|---|")
+    for count in (1, 2, 4, 8):
+        ranges = sources.ranges(item, item.size // count)
+        items = sources.cut(item, [sources.count_lines(item.path, start, end) for start, end in ranges])
+        how = sources.Reading()
+        builds = [timed(parts.build, work, n, [share], how)[0] for n, share in enumerate(items)]
+        joins: list[list[float]] = []
+        size = 1
+        while size < count:
+            pairs = range(0, count, 2 * size)
+            each = [((at, at + size - 1), (at + size, at + 2 * size - 1)) for at in pairs]
+            joins.append([timed(parts.join, work, left, right)[0] for left, right in each])
+            size *= 2
+        row(str(count), sum(builds) + sum(map(sum, joins)), max(builds), sum(map(max, joins)))
+        shutil.rmtree(work / parts.PARTS)
 
 
 def through_ray(given: list[np.ndarray], cells: int, strange: np.ndarray) -> None:
@@ -157,14 +197,14 @@ def through_ray(given: list[np.ndarray], cells: int, strange: np.ndarray) -> Non
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     print("\n| through Ray, two actors | |\n|---|---|")
     with ShardedMemo.create(2, parameters=cells) as memo:
-        seconds, _ = timed(memo.memorize, [(str(n), each) for n, each in enumerate(given)])
+        seconds, _ = waited(memo.memorize, [(str(n), each) for n, each in enumerate(given)])
         row("memorizing, million tokens/s", sum(map(len, given)) / seconds / 1e6)
         for name, ids in {"memorized": given[len(given) // 2], "unseen": strange}.items():
             memo.next_token(ids[:50])
-            row(f"scoring, {name}, ms a position", 1e3 * timed(memo.logprobs, ids[:READ])[0] / READ)
-            row(f"one distribution, {name}, ms", 1e3 * timed(memo.next_token, ids[: READ + 100])[0])
-        row("digest, s", timed(memo.digest)[0])
-        seconds, gone = timed(memo.forget, "0")
+            row(f"scoring, {name}, ms a position", 1e3 * waited(memo.logprobs, ids[:READ])[0] / READ)
+            row(f"one distribution, {name}, ms", 1e3 * waited(memo.next_token, ids[: READ + 100])[0])
+        row("digest, s", waited(memo.digest)[0])
+        seconds, gone = waited(memo.forget, "0")
         row(f"forgetting {gone.tokens} tokens, with a digest, s", seconds)
     ray.shutdown()
 
@@ -183,11 +223,11 @@ def main() -> None:
         ids, cells = model(folder, "".join(known), given.copies)
         with Memo.open(folder / "empty.memo", read_only=True) as memo:
             strange = memo.encode("".join(rest))
-        if hasattr(_memo, "Lens"):
-            writing(ids, cells)
-            reading(ids, cells, strange)
-            if given.ray:
-                through_ray(ids, cells, strange)
+        writing(ids, cells)
+        reading(ids, cells, strange, folder / "whole.memo")
+        if given.ray:
+            workers(ids, cells, folder)
+            through_ray(ids, cells, strange)
     finally:
         shutil.rmtree(folder)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import os
 import random
+import re
 import signal
 import threading
 import time
@@ -243,7 +245,7 @@ def stories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memo]:
         yield memo
 
 
-@pytest.mark.parametrize("shards", [1, 2, 3])
+@pytest.mark.parametrize("shards", [2, 3])
 def test_shards_answer_as_the_whole(shards: int, stories: Memo) -> None:
     with ShardedMemo.create(shards, **CONFIG, actor_options=ACTORS) as memo:
         assert memo.memorize(STORIES).added == [name for name, _ in STORIES]
@@ -321,3 +323,15 @@ def test_a_shard_killed_while_it_writes_changes_nothing(tmp_path: Path) -> None:
         alone.memorize(many)
         assert memo.digest() == alone.digest()
         assert pid not in memo._holders.ask("process")
+
+
+def test_the_guide_says_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parent.parent.parent.parent / "docs" / "python.md"
+    section = page.read_text().split("\n## Ray\n")[1]
+    sessions = "\n\n".join(re.findall(r"```python\n(>>>.*?)```", section, re.S)).replace("…", "...")
+    test = doctest.DocTestParser().get_doctest(sessions, {}, page.name, str(page), 0)
+    said: list[str] = []
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    failed, tried = doctest.DocTestRunner(optionflags=flags).run(test, out=said.append)
+    assert (failed, tried) == (0, len(test.examples)), "".join(said)

@@ -69,6 +69,8 @@ def build(work: Path, shard: int, items: list[Item], how: Reading) -> None:
             index.flush()
             read += batch.bytes
             tell(work, shard, read)
+        # Whoever merges it need not write all its text again.
+        memo.checkpoint()
     put(mine, done)
 
 
@@ -133,6 +135,7 @@ def join(work: Path, left: Range, right: Range) -> None:
                 for id in different(memo, other):
                     conflict(id, origin(ours, id), origin(theirs, id))
                 raise
+            memo.checkpoint()
         with (ours / SOURCES).open("a") as index, (theirs / SOURCES).open() as more:
             shutil.copyfileobj(more, index)
         ours.rename(done)
