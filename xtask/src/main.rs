@@ -136,7 +136,7 @@ fn test(all: bool) -> Result<()> {
         println!("== licences and duplicates: skipped, cargo-deny is not installed");
     }
     if all {
-        stage("python package with torch", python::hugging_face)?;
+        stage("python package, what takes long", python::heavy)?;
         stage("the authors' protocol", protocol)?;
         stage("a thousand kills", || kill(1000))?;
         stage("200 MB of text in 2 GB", || {

@@ -21,19 +21,23 @@ pub(crate) fn clients() -> Result<()> {
         .env("MEMO_BIN", binary()))
 }
 
-/// Builds the package as users get it, installs it, and tests it: all but what needs torch.
+/// Builds the package as users get it, installs it, and tests it: all but what takes long or needs torch.
 pub(crate) fn package() -> Result<()> {
     let python = light()?;
     tidy(&python, "bindings/python")?;
     install(&python, &wheel()?)?;
-    run(pytest(&python).env("MEMO_BIN", binary()))
+    run(pytest(&python).args(["-m", "not heavy"]).env("MEMO_BIN", binary()))
 }
 
-/// The same with torch and transformers.
-pub(crate) fn hugging_face() -> Result<()> {
+/// Tests the rest: Ray's datasets, and, in an environment of their own, torch and transformers.
+pub(crate) fn heavy() -> Result<()> {
+    let wheel = wheel()?;
+    let python = light()?;
+    install(&python, &wheel)?;
+    run(pytest(&python).args(["-m", "heavy"]))?;
     let python = environment("hf-venv", &[HUGGING_FACE])?;
-    install(&python, &wheel()?)?;
-    run(pytest(&python).arg("tests/test_hf.py").arg("tests/test_tokenizers.py"))
+    install(&python, &wheel)?;
+    run(pytest(&python).args(["tests/test_hf.py", "tests/test_tokenizers.py"]))
 }
 
 /// The package is imported from where it is installed, not from its sources.
