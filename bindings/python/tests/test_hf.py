@@ -18,6 +18,7 @@ pytest.importorskip("transformers", reason="transformers is not installed; pip i
 os.environ.update(HF_HUB_OFFLINE="1")
 
 import numpy as np
+import pages
 import torch
 from memo_lm import InvalidError, Memo, MemoError
 from memo_lm.hf import MemoConfig, MemoForCausalLM, MemoTokenizer, tokenizer
@@ -389,3 +390,8 @@ def test_a_model_with_a_tokenizer_of_its_own(special: list[str], tmp_path: Path)
         start = words("The clock above", return_tensors="pt")
         made = model.generate(**start, max_new_tokens=40)[0, start["input_ids"].shape[1] :].tolist()
         assert made == said(memo, "The clock above", 40)
+
+
+def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pages.run("Hugging Face")

@@ -20,6 +20,7 @@ os.environ.update(HF_HUB_OFFLINE="1", HF_DATASETS_OFFLINE="1", NO_PROXY="127.0.0
 
 import lm_eval
 import numpy as np
+import pages
 from lm_eval.api.instance import Instance
 from lm_eval.api.registry import get_model
 from lm_eval.tasks import TaskManager
@@ -304,3 +305,8 @@ def test_the_folder_of_tasks_is_printed() -> None:
 def test_no_torch_is_needed() -> None:
     done = run("-c", "import sys, memo_lm.lm_eval; print('torch' in sys.modules, 'transformers' in sys.modules)")
     assert done.stdout.split() == ["False", "False"]
+
+
+def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pages.run("The evaluation harness")

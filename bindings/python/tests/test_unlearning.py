@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pages
 import pytest
 from memo_lm import MemoError, unlearning
 
@@ -109,3 +110,8 @@ def test_a_wrong_line_is_named(files: tuple[Path, Path], tmp_path: Path) -> None
     wrong.write_text('{"question": "Who bakes?"}\n')
     with pytest.raises(MemoError, match=r"wrong\.jsonl, line 1.*answer"):
         unlearning.run(wrong, files[1], quick=True)
+
+
+def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pages.run("Unlearning")

@@ -174,12 +174,12 @@ class MemoForCausalLM(PreTrainedModel, GenerationMixin):
             return np.empty((0, self.config.vocab_size), np.float32)
         first, last = int(known.min()), int(known.max())
         text = tokens.astype(np.uint32)
-        logs = self.memo._memo.log_distributions(text, first, last + 1)
+        logs = self.memo.core.log_distributions(text, first, last + 1)
         # Single precision may make the best token equal to others. The best stays the best, as `Memo.complete` sees it.
         for p, row in enumerate(logs, first):
             best = row.max()
             if np.count_nonzero(row == best) > 1:
-                row[self.memo._memo.next_token(text[:p]).argmax()] = np.nextafter(best, np.float32(np.inf))
+                row[self.memo.core.next_token(text[:p]).argmax()] = np.nextafter(best, np.float32(np.inf))
         return logs[known - first]
 
     def prepare_inputs_for_generation(
@@ -347,7 +347,7 @@ def _names(memo: Memo) -> list[str]:
     names: list[str] = []
     seen: set[str] = set()
     for token in range(memo.vocab_size):
-        spelled = memo._memo.token_bytes(token)
+        spelled = memo.core.token_bytes(token)
         name = memo.eos_text if token == memo.eos else "".join(alphabet[byte] for byte in spelled or b"")
         if not name or name in seen:
             name = f"<|token {token}|>"

@@ -82,7 +82,7 @@ class MemoLM(TemplateLM):
     ) -> list[Scored]:
         pairs = [(_tokens(context + continuation), len(context)) for _, context, continuation in requests]
         with watching(False if disable_tqdm else None) as told:
-            scored = self.memo._memo.score_many(pairs, told)
+            scored = self.memo.core.score_many(pairs, told)
         answers = [(float(logs.sum()), bool(greedy)) for logs, greedy in scored]
         for (asked, _context, _continuation), answer in zip(requests, answers):
             self.cache_hook.add_partial("loglikelihood", asked, answer)
@@ -91,9 +91,9 @@ class MemoLM(TemplateLM):
     def loglikelihood_rolling(self, requests: list[Instance], disable_tqdm: bool = False) -> list[float]:
         """How probable texts are, each from the start of a document, whatever its length; without its end."""
         texts = [request.args[0] for request in requests]
-        tokens = self.memo._memo.encode_many(texts)
+        tokens = self.memo.core.encode_many(texts)
         with watching(False if disable_tqdm else None) as told:
-            scored = self.memo._memo.score_many([(each, 0) for each in tokens], told)
+            scored = self.memo.core.score_many([(each, 0) for each in tokens], told)
         answers = [float(logs.sum()) for logs, _ in scored]
         for text, answer in zip(texts, answers):
             self.cache_hook.add_partial("loglikelihood_rolling", (text,), answer)
@@ -110,7 +110,7 @@ class MemoLM(TemplateLM):
         answers = [""] * len(requests)
         for (temperature, top_k, top_p, seed), places in ways.items():
             with watching(False if disable_tqdm else None) as told:
-                made = self.memo._memo.complete_many(
+                made = self.memo.core.complete_many(
                     [_tokens(self.tok_encode(requests[at].args[0])) for at in places],
                     [options[at]["max_gen_toks"] for at in places],
                     [[stop for stop in self._stops(options[at]["until"]) if stop] for at in places],

@@ -17,7 +17,8 @@ Metrics, under the names that TOFU, MUSE and open-unlearning use:
     probability          exp of the mean log-likelihood of an answer's tokens
     forget_quality       p-value of a Kolmogorov-Smirnov test: could the log-likelihoods of the forgotten answers be
                          those of a memory that never saw them? TOFU's compares truth ratios, which need wrong answers
-                         beside the right one; this needs the pairs alone
+                         beside the right one; this needs the pairs alone. It is 1 by construction where the digests are
+                         equal; what chance does to it is seen from `other_seed`
     utility              harmonic mean of probability and rouge_l on what was kept. TOFU's also has truth ratios, real
                          authors and world facts, of which a memory knows nothing that it was not told
     digests_equal        whether the memory equals, bit for bit, the one that never saw them; then all else agrees too
