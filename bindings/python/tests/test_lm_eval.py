@@ -28,7 +28,7 @@ from memo_lm import Memo, NotAModelError
 from memo_lm.lm_eval import MemoLM
 from memo_lm.tasks import read_lambada, task_dir, tasks
 
-MEMO = Path(os.environ.get("MEMO_BIN") or Path(__file__).parents[3] / "target" / "debug" / "memo")
+MEMO = Path(os.environ.get("MEMO_BIN") or Path(__file__).parents[3] / "target" / "debug" / "memo").absolute()
 
 PLACES = ["harbour", "orchard", "quarry", "meadow", "tower", "bakery", "station", "garden"]
 KEEPERS = ["Ines", "Oskar", "Mirela", "Tobias", "Yara", "Hamid", "Greta", "Paolo"]

@@ -13,7 +13,7 @@ import pages
 import pytest
 from memo_lm import MemoError, unlearning
 
-MEMO = Path(os.environ.get("MEMO_BIN") or Path(__file__).parents[3] / "target" / "debug" / "memo")
+MEMO = Path(os.environ.get("MEMO_BIN") or Path(__file__).parents[3] / "target" / "debug" / "memo").absolute()
 
 # What the program's table calls memories.
 NAMES = {"before": "before", "after": "after", "never": "never knew them", "other_seed": "never, another seed"}

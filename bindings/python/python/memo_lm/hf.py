@@ -333,6 +333,7 @@ def tokenizer(memo: Memo) -> PreTrainedTokenizerBase:
         eos_token=end,
         pad_token=end,
         padding_side="left",
+        model_input_names=MemoTokenizer.model_input_names,
         split_special_tokens=True,
         clean_up_tokenization_spaces=False,
     )
