@@ -178,7 +178,7 @@ def workers(given: list[np.ndarray], cells: int, folder: Path) -> None:
         ranges = sources.ranges(item, item.size // count)
         items = sources.cut(item, [sources.count_lines(item.path, start, end) for start, end in ranges])
         how = sources.Reading()
-        builds = [timed(parts.build, work, n, [share], how)[0] for n, share in enumerate(items)]
+        builds = [timed(parts.build, work, n, [share], how, False)[0] for n, share in enumerate(items)]
         joins: list[list[float]] = []
         size = 1
         while size < count:

@@ -20,7 +20,8 @@ import pytest
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'memo_lm[ray]'")
 
 from memo_lm import ExistsError, InvalidError, Memo, NotFoundError, StateError  # noqa: E402
-from memo_lm.ray import ShardedMemo, memorize  # noqa: E402
+from memo_lm._memo import read_documents  # noqa: E402
+from memo_lm.ray import ShardedMemo, memorize, parts, sources  # noqa: E402
 
 # Enough for everything here, and quick to make.
 CONFIG = {"memory": "8MiB"}
@@ -133,15 +134,23 @@ def test_work_goes_on_where_it_was(shelf: Path, alone: tuple[str, list[str]], tm
     class Enough(Exception):
         pass
 
+    def finished() -> list[str]:
+        """Shards that were memorized."""
+        return [part.name[:5] for part in (work / "parts").glob("*") if part.suffix != ".tmp"]
+
+    def began(shards: list[str]) -> list[int]:
+        """When their work was last told of."""
+        return [(work / "progress" / f"{shard}.json").stat().st_mtime_ns for shard in shards]
+
     def stop(what: str, done: int, whole: int) -> None:
-        if any(not path.name.endswith(".tmp") for path in (work / "parts").iterdir()):
+        if finished():
             raise Enough
 
     arguments: dict[str, Any] = {"num_workers": 2, "config": CONFIG, "work_dir": work}
     with pytest.raises(Enough):
         memorize(shelf, tmp_path / "m.memo", **arguments, progress=stop)
-    (part,) = [path for path in (work / "parts").iterdir() if not path.name.endswith(".tmp")]
-    made = (part / "sources.jsonl").stat().st_mtime_ns
+    made = finished()
+    before = began(made)
 
     with pytest.raises(InvalidError, match="another config"):
         memorize(shelf, tmp_path / "m.memo", **{**arguments, "config": {"memory": "9MiB"}})
@@ -150,15 +159,11 @@ def test_work_goes_on_where_it_was(shelf: Path, alone: tuple[str, list[str]], tm
     with pytest.raises(InvalidError, match="another path"):
         memorize(shelf, tmp_path / "n.memo", **arguments)
 
-    times = []
-
-    def look(what: str, done: int, whole: int) -> None:
-        if part.exists():
-            times.append((part / "sources.jsonl").stat().st_mtime_ns)
-
-    with memorize(shelf, tmp_path / "m.memo", **arguments, progress=look) as memo:
+    again = []
+    with memorize(shelf, tmp_path / "m.memo", **arguments, progress=lambda *how: again.append(began(made))) as memo:
         assert memo.digest() == alone[0]
-    assert set(times) <= {made}
+    # What was finished was not begun again.
+    assert all(times == before for times in again)
     # It is there: nothing is done.
     with memorize(shelf, tmp_path / "m.memo", **arguments) as memo:
         assert memo.digest() == alone[0]
@@ -177,43 +182,68 @@ def test_an_id_has_one_content(tmp_path: Path) -> None:
     both = [tmp_path / "a", tmp_path / "b"]
     with memorize(both, tmp_path / "m.memo", num_workers=2, config=CONFIG) as memo:
         assert memo.stats().documents == 1
-    for workers in (1, 2):
-        with pytest.raises(StateError) as refused:
-            memorize([*both[:1], tmp_path / "c"], tmp_path / f"{workers}.memo", num_workers=workers, config=CONFIG)
-        for folder in "ac":
-            assert str(tmp_path / folder / "owl.txt") in str(refused.value)
+    with pytest.raises(StateError) as refused:
+        memorize([tmp_path / "b", tmp_path / "c"], tmp_path / "n.memo", num_workers=2, config=CONFIG)
+    for folder in "bc":
+        assert str(tmp_path / folder / "owl.txt") in str(refused.value)
 
 
-def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("batch", [1, 1000])
+def test_one_worker_sees_it_too(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one transaction, and in two."""
+    monkeypatch.setenv("RAYON_NUM_THREADS", "1")
+    monkeypatch.setattr(parts, "BATCH", batch)
+    with Memo.create(tmp_path / "empty.memo", **CONFIG):
+        pass
+    for name in ("reads", "sleeps"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "owl.txt").write_text(f"The owl {name}.")
+    with pytest.raises(StateError) as refused:
+        parts.build(tmp_path, 0, sources.files([tmp_path / "reads", tmp_path / "sleeps"]), sources.Reading(), False)
+    for name in ("reads", "sleeps"):
+        assert str(tmp_path / name / "owl.txt") in str(refused.value)
+
+
+def test_lines_are_read_as_the_command_line_reads_them(tmp_path: Path) -> None:
     lines = [json.dumps({"text": story(n, 100)}) for n in range(500)]
+    path = tmp_path / "lines.jsonl"
+    path.write_text("\ufeff" + "\n\n".join(lines))
+    (item,) = sources.files([path])
+
+    def cut(count: int) -> list[sources.Item]:
+        ranges = sources.ranges(item, -(-item.size // count))
+        return sources.cut(item, [sources.count_lines(item.path, *each) for each in ranges])
+
+    whole = [(id, data.decode()) for id, data in read_documents([str(path)])]
+    for count in (1, 2, 7):
+        pieces = [piece for each in cut(count) for piece in sources.pieces(each, sources.Reading())]
+        assert [(id, text) for piece in pieces for id, text, _ in piece.documents] == whole
+        assert sum(piece.bytes for piece in pieces) == item.size
+
     lines[431] = '{"text": 5}'
-    (tmp_path / "lines.jsonl").write_text("\n".join(lines))
+    path.write_text("\n".join(lines))
+    (item,) = sources.files([path])
     with pytest.raises(InvalidError, match=r"lines\.jsonl:432: the field \"text\" must be a string"):
-        memorize(tmp_path / "lines.jsonl", tmp_path / "m.memo", num_workers=2, config=CONFIG)
+        [piece for each in cut(3) for piece in sources.pieces(each, sources.Reading())]
 
 
 def test_a_size_is_estimated(shelf: Path, tmp_path: Path) -> None:
-    digests = set()
-    for workers in (1, 2):
-        path = tmp_path / f"{workers}.memo"
-        with memorize(shelf, path, num_workers=workers) as memo:
-            tokens = memo.stats().tokens
-            digests.add(memo.digest())
-            estimate = json.loads((tmp_path / f"{workers}.memo.work" / "manifest.json").read_text())["tokens"]
-            assert tokens < estimate < 1.5 * tokens
+    with memorize(shelf, tmp_path / "m.memo", num_workers=2) as memo:
+        tokens, digest = memo.stats().tokens, memo.digest()
+    estimate = json.loads((tmp_path / "m.memo.work" / "manifest.json").read_text())["tokens"]
+    assert tokens < estimate < 1.5 * tokens
     with Memo.create(tmp_path / "alone.memo", tokens=estimate) as memo:
         memo.memorize_files(shelf)
-        assert digests == {memo.digest()}
+        assert digest == memo.digest()
 
 
-@pytest.mark.heavy
 def test_a_dataset_is_memorized(tmp_path: Path) -> None:
     data = pytest.importorskip("ray.data", reason="Ray Data is not installed: pip install 'ray[data]'")
     data.DataContext.get_current().enable_progress_bars = False
     stories = [{"name": f"story {n}", "body": story(n, 60), "other": n} for n in range(200)]
     dataset = data.from_items(stories + stories[:3], override_num_blocks=2)
-    arguments: dict[str, Any] = {"num_workers": 2, "text_column": "body"}
-    with memorize(dataset, tmp_path / "m.memo", id_column="name", **arguments) as memo:
+    arguments: dict[str, Any] = {"text_column": "body"}
+    with memorize(dataset, tmp_path / "m.memo", id_column="name", num_workers=1, **arguments) as memo:
         estimate = json.loads((tmp_path / "m.memo.work" / "manifest.json").read_text())["tokens"]
         ids = {document.id for document in memo.docs()}
         digest = memo.digest()
@@ -222,11 +252,12 @@ def test_a_dataset_is_memorized(tmp_path: Path) -> None:
         memo.memorize([(each["name"], each["body"]) for each in stories])
         assert (digest, ids) == (memo.digest(), {each["name"] for each in stories})
     # Without ids, equal texts are one document too.
-    with memorize(dataset, tmp_path / "n.memo", config={"tokens": estimate}, **arguments) as memo:
+    arguments = {**arguments, "num_workers": 2, "config": {"tokens": estimate}}
+    with memorize(dataset, tmp_path / "n.memo", **arguments) as memo:
         assert memo.digest() == digest
     with pytest.raises(InvalidError, match="other inputs"):
         fewer = data.from_items(stories, override_num_blocks=2)
-        memorize(fewer, tmp_path / "n.memo", config={"tokens": estimate}, **arguments)
+        memorize(fewer, tmp_path / "n.memo", **arguments)
     with pytest.raises(InvalidError, match="no column 'text'; it has 'name', 'body', 'other'"):
         memorize(dataset, tmp_path / "o.memo")
 

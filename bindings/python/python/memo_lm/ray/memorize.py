@@ -68,7 +68,7 @@ def memorize(
     agreed = plan.agreed(source, target, work, options, reading, workers)
     if not (agreed.finished and target.exists()):
         with watching(progress) as told:
-            whole = _parts(agreed, workers, told)
+            whole = _parts(agreed, workers, force, told)
         _finish(agreed, parts.folder(work, whole) / parts.MODEL, target, force)
     return Memo.open(target)
 
@@ -86,7 +86,7 @@ def _tree(count: int) -> dict[Range, tuple[Range, Range] | None]:
     return tree
 
 
-def _parts(agreed: Plan, workers: int, told: Told | None) -> Range:
+def _parts(agreed: Plan, workers: int, force: bool, told: Told | None) -> Range:
     """Makes all parts that are not there yet; gives the one that is everything."""
     tree = _tree(len(agreed.shards))
     whole = (0, len(agreed.shards) - 1)
@@ -99,7 +99,7 @@ def _parts(agreed: Plan, workers: int, told: Told | None) -> Range:
         while todo or running:
             for part in _ready(todo, tree, done)[: workers - len(running)]:
                 todo.remove(part)
-                running[_start(agreed, part, tree[part])] = part
+                running[_start(agreed, part, tree[part], force)] = part
             left = [part for part in [*todo, *running.values()] if tree[part] is None]
             finished, _ = ray.wait(list(running), timeout=LOOK)
             tasks.get(finished)
@@ -127,10 +127,10 @@ def _ready(todo: list[Range], tree: dict[Range, tuple[Range, Range] | None], don
     return [part for part in todo if all(below in done for below in tree[part] or ())]
 
 
-def _start(agreed: Plan, part: Range, of: tuple[Range, Range] | None) -> Any:
+def _start(agreed: Plan, part: Range, of: tuple[Range, Range] | None, force: bool) -> Any:
     if of is not None:
         return _join.remote(agreed.work, *of)
-    return _build.remote(agreed.work, part[0], agreed.shards[part[0]], agreed.reading)
+    return _build.remote(agreed.work, part[0], agreed.shards[part[0]], agreed.reading, force)
 
 
 def _finish(agreed: Plan, made: Path, target: Path, force: bool) -> None:

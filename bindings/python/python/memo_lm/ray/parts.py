@@ -18,7 +18,7 @@ import numpy as np
 
 from .._memo import MergeError, StateError
 from ..memo import Memo
-from . import plan, sources
+from . import plan, sizes, sources
 from .sources import Content, Found, Item, Piece, Reading
 
 PARTS = "parts"
@@ -46,8 +46,8 @@ def use_threads(count: int) -> None:
 # Making
 
 
-def build(work: Path, shard: int, items: list[Item], how: Reading) -> None:
-    """Memorizes what a shard holds."""
+def build(work: Path, shard: int, items: list[Item], how: Reading, force: bool) -> None:
+    """Memorizes what a shard holds, if that is not too much; unless force."""
     done = folder(work, (shard, shard))
     if done.exists():
         return
@@ -55,12 +55,16 @@ def build(work: Path, shard: int, items: list[Item], how: Reading) -> None:
     mine = done.with_name(f"{done.name}.{uuid.uuid4().hex}.tmp")
     mine.mkdir(parents=True)
     shutil.copytree(work / plan.EMPTY, mine / MODEL)
-    read = 0
+    read = tokens = 0
     tell(work, shard, read)
     with Memo.open(mine / MODEL) as memo, (mine / SOURCES).open("w") as index:
+        about = memo.stats()
         for batch in batches(items, how):
             fresh = once(batch)
-            came = memo.memorize([(id, content) for id, content, _ in fresh], progress=False)
+            came = memo.memorize([(id, content) for id, content, _ in fresh], force=True, progress=False)
+            tokens += came.tokens + len(came.added)
+            if about.engine == "sparse" and not force:
+                sizes.check(about.parameters, tokens)
             if came.updated:
                 conflict(came.updated[0], origin(mine, came.updated[0]), origin_in(fresh, came.updated[0]))
             for id, _, source in fresh:
