@@ -23,6 +23,9 @@ os.environ["RAYON_NUM_THREADS"] = "1"
 
 import numpy as np
 from memo_lm import Memo, _memo
+from numpy.typing import NDArray
+
+Ids = NDArray[np.uint32]
 
 # Tokens of a document, positions that are read, and how many at a time.
 DOCUMENT = 5000
@@ -49,7 +52,7 @@ def on_disk(folder: Path, name: str = "*") -> int:
     return sum(path.stat().st_blocks * 512 for path in folder.glob(name))
 
 
-def documents(memo: Memo, text: str, copies: int) -> list[np.ndarray]:
+def documents(memo: Memo, text: str, copies: int) -> list[Ids]:
     lines = text.splitlines(keepends=True)
     ids = []
     for copy in range(copies):
@@ -59,7 +62,7 @@ def documents(memo: Memo, text: str, copies: int) -> list[np.ndarray]:
     return [whole[at : at + DOCUMENT] for at in range(0, len(whole), DOCUMENT)]
 
 
-def model(folder: Path, text: str, copies: int) -> tuple[list[np.ndarray], int]:
+def model(folder: Path, text: str, copies: int) -> tuple[list[Ids], int]:
     """One model, and the same in two halves that are merged."""
     with Memo.create(folder / "empty.memo") as memo:
         seconds, ids = timed(memo.encode, text)
@@ -93,7 +96,7 @@ def model(folder: Path, text: str, copies: int) -> tuple[list[np.ndarray], int]:
     return given, cells
 
 
-def writing(given: list[np.ndarray], cells: int) -> None:
+def writing(given: list[Ids], cells: int) -> None:
     """Some of several shards, each alone: what one holds gets less, what it hashes does not."""
     tokens = sum(len(each) + 1 for each in given)
     print("\n| shards | one shard, ns a token | the slowest | all together, times one shard | MB held | the most |")
@@ -119,7 +122,7 @@ class Fetching:
         self.lens, self.find = lens, find
         self.rounds = self.rows = self.keys = self.sent = self.received = 0
 
-    def read(self, ids: np.ndarray, start: int, end: int) -> None:
+    def read(self, ids: Ids, start: int, end: int) -> None:
         while True:
             wanted = self.lens.want([ids], [(start, end)])
             if wanted is None:
@@ -138,7 +141,7 @@ class Fetching:
                 self.lens.take(shard, each, found)
 
 
-def reading(given: list[np.ndarray], cells: int, strange: np.ndarray, whole: Path) -> None:
+def reading(given: list[Ids], cells: int, strange: Ids, whole: Path) -> None:
     count = 4
     lens = _memo.Lens.create(count, parameters=cells)
     shards = [_memo.Shard(lens.settings, index, count) for index in range(count)]
@@ -150,8 +153,8 @@ def reading(given: list[np.ndarray], cells: int, strange: np.ndarray, whole: Pat
     for batch in BATCHES:
         for name, ids in texts.items():
             # Nothing fetched before helps.
-            unigrams = sum(shard.unigrams() for shard in shards)
-            lens.refresh(unigrams, sum(shard.continuations() for shard in shards))
+            counts = [np.array([shard.unigrams(), shard.continuations()]) for shard in shards]
+            lens.refresh(*np.sum(counts, axis=0))
             fetching = Fetching(lens, lambda shard, wanted: shards[shard].find(wanted))
             starts = range(100, 100 + READ, batch)
             seconds = sum(timed(fetching.read, ids, at, at + batch)[0] for at in starts)
@@ -163,7 +166,7 @@ def reading(given: list[np.ndarray], cells: int, strange: np.ndarray, whole: Pat
             row("a memory that nobody divided", name, "", "", "", "", 1e3 * seconds / READ)
 
 
-def workers(given: list[np.ndarray], cells: int, folder: Path) -> None:
+def workers(given: list[Ids], cells: int, folder: Path) -> None:
     """What the workers of memo_lm.ray.memorize do, one after the other: how much in all, and on the longest way."""
     from memo_lm.ray import parts, plan, sources
 
@@ -190,7 +193,7 @@ def workers(given: list[np.ndarray], cells: int, folder: Path) -> None:
         shutil.rmtree(work / parts.PARTS)
 
 
-def through_ray(given: list[np.ndarray], cells: int, strange: np.ndarray) -> None:
+def through_ray(given: list[Ids], cells: int, strange: Ids) -> None:
     import ray
     from memo_lm.ray import ShardedMemo
 

@@ -24,11 +24,13 @@ from memo_lm._memo import read_documents  # noqa: E402
 from memo_lm.ray import ShardedMemo, memorize, parts, sources  # noqa: E402
 
 # Enough for everything here, and quick to make.
-CONFIG = {"memory": "8MiB"}
+CONFIG: dict[str, Any] = {"memory": "8MiB"}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
+    # Workers are polite, and would wait for all else that this machine does.
+    os.environ.setdefault("RAY_worker_niceness", "0")
     ray.init(
         num_cpus=2,
         include_dashboard=False,
@@ -240,7 +242,7 @@ def test_a_size_is_estimated(shelf: Path, tmp_path: Path) -> None:
 def test_a_dataset_is_memorized(tmp_path: Path) -> None:
     data = pytest.importorskip("ray.data", reason="Ray Data is not installed: pip install 'ray[data]'")
     data.DataContext.get_current().enable_progress_bars = False
-    stories = [{"name": f"story {n}", "body": story(n, 60), "other": n} for n in range(200)]
+    stories: list[dict[str, Any]] = [{"name": f"story {n}", "body": story(n, 60), "other": n} for n in range(200)]
     dataset = data.from_items(stories + stories[:3], override_num_blocks=2)
     arguments: dict[str, Any] = {"text_column": "body"}
     with memorize(dataset, tmp_path / "m.memo", id_column="name", num_workers=1, **arguments) as memo:
@@ -304,7 +306,8 @@ def test_shards_know_documents_by_id(tmp_path: Path) -> None:
     with ShardedMemo.create(2, **CONFIG) as memo, Memo.create(tmp_path / "m.memo", **CONFIG) as alone:
         empty = memo.digest()
         for each in (memo, alone):
-            came = each.memorize([("owl", "The owl reads."), {"text": "The cat sleeps.", "id": "cat"}, "No name."])
+            some: list[Any] = [("owl", "The owl reads."), {"text": "The cat sleeps.", "id": "cat"}, "No name."]
+            came = each.memorize(some)
             assert (came.added[:2], len(came.added), came.updated) == (["owl", "cat"], 3, [])
             assert each.memorize("The owl reads.", id="owl").unchanged == ["owl"]
             assert each.memorize("No name.").transaction is None
