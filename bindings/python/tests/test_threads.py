@@ -92,9 +92,13 @@ def test_an_error_in_progress_ends_the_work_and_changes_nothing(bytes_memo: Memo
 
 
 INTERRUPTED = """
+import signal
 import sys
 import numpy as np
 from memo_lm import Memo
+
+# In the background of a shell it is ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 memo = Memo.create(sys.argv[1], tokenizer="bytes", memory="64MiB")
 memo.memorize("The owl reads at night.", "owl")
