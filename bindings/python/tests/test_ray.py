@@ -239,6 +239,7 @@ def test_a_size_is_estimated(shelf: Path, tmp_path: Path) -> None:
         assert digest == memo.digest()
 
 
+@pytest.mark.heavy
 def test_a_dataset_is_memorized(tmp_path: Path) -> None:
     data = pytest.importorskip("ray.data", reason="Ray Data is not installed: pip install 'ray[data]'")
     data.DataContext.get_current().enable_progress_bars = False
