@@ -233,3 +233,33 @@ def size(name: str, given: int | str | None) -> int | None:
     if not 1 << 16 <= count <= 5 * 10**11:
         raise InvalidError(f"{name}={given!r} must be between 64KiB and 500GB")
     return int(count)
+
+
+def options(
+    given: Tokenizer,
+    words_from: Iterable[str] | None,
+    sizes: Mapping[str, int | str | None],
+    slots: Sequence[tuple[int, int]] | None,
+    **numbers: int | None,
+) -> dict[str, Any]:
+    """What the compiled part is told of a new memory: its tokenizer, one of three sizes, and numbers."""
+    named = [name for name, value in sizes.items() if value is not None]
+    if len(named) > 1:
+        raise InvalidError(f"{named[0]} and {named[1]} are both given; one of them says how large a model is")
+    name, serialized = tokenizer(given)
+    words = None
+    if words_from is not None:
+        if name not in ("gpt2", "words"):
+            raise InvalidError("words_from makes a tokenizer of its own; leave tokenizer out")
+        words = [words_from] if isinstance(words_from, str) else list(words_from)
+        name = "words"
+    made: dict[str, Any] = {"tokenizer": name, "tokenizer_json": serialized, "words_from": words}
+    for each in named:
+        # Cells are a byte each, here as on the command line.
+        if each == "memory":
+            made["parameters"] = size(each, sizes[each])
+        else:
+            numbers[each] = sizes[each]  # type: ignore[assignment]  # a text is refused below
+    if slots is not None:
+        made["slots"] = [(whole("skip", skip), whole("length", length)) for skip, length in slots]
+    return {**made, **{each: whole(each, value) for each, value in numbers.items()}}

@@ -77,28 +77,12 @@ class Memo:
         memory, parameters, tokens: how large it is: in bytes of cells, as in "64MiB"; in cells, a byte each; or for how
         many tokens. heads, layers, older, slots: what of a context it looks at. dim: the size of the dense engine.
         """
-        _check_engine(engine, dim, {"memory": memory, "parameters": parameters, "tokens": tokens}, older, slots)
-        name, serialized = inputs.tokenizer(tokenizer)
-        words = None
-        if words_from is not None:
-            if name not in ("gpt2", "words"):
-                raise InvalidError("words_from makes a tokenizer of its own; leave tokenizer out")
-            words = [words_from] if isinstance(words_from, str) else list(words_from)
-            name = "words"
-        made = _memo.Memo.create(
-            os.fspath(path),
-            tokenizer=name,
-            tokenizer_json=serialized,
-            words_from=words,
-            parameters=_cells(memory, parameters),
-            tokens=whole("tokens", tokens),
-            heads=whole("heads", heads),
-            layers=whole("layers", layers),
-            older=whole("older", older),
-            slots=None if slots is None else [(whole("skip", skip), whole("length", length)) for skip, length in slots],
-            seed=whole("seed", seed),
-            dim=whole("dim", DIM if dim is None else dim) if engine == "dense" else None,
-        )
+        sizes = {"memory": memory, "parameters": parameters, "tokens": tokens}
+        _check_engine(engine, dim, sizes, older, slots)
+        told = inputs.options(tokenizer, words_from, sizes, slots, heads=heads, layers=layers, older=older, seed=seed)
+        if engine == "dense":
+            told["dim"] = whole("dim", DIM if dim is None else dim)
+        made = _memo.Memo.create(os.fspath(path), **told)
         return Memo(made)
 
     @staticmethod
@@ -500,8 +484,6 @@ def _check_engine(
     if engine == "sparse":
         if dim is not None:
             raise InvalidError("dim is for engine='dense'; memory, parameters or tokens size the sparse engine")
-        if len(given) > 1:
-            raise InvalidError(f"{' and '.join(given)} are both given; one of them says how large a model is")
         return
     if given:
         raise InvalidError(f"{given[0]} is for the sparse engine; dim sizes the dense one")

@@ -103,26 +103,9 @@ class ShardedMemo:
         {"num_cpus": 4, "memory": 64 << 30}.
         """
         count = whole("num_shards", num_shards)
-        given = [name for name, size in (("memory", memory), ("parameters", parameters), ("tokens", tokens)) if size]
-        if len(given) > 1:
-            raise InvalidError(f"{' and '.join(given)} are both given; one of them says how large a memory is")
-        name, serialized = inputs.tokenizer(tokenizer)
-        words = [words_from] if isinstance(words_from, str) else words_from
-        if words is not None and name not in ("gpt2", "words"):
-            raise InvalidError("words_from makes a tokenizer of its own; leave tokenizer out")
-        lens = _memo.Lens.create(
-            count,
-            tokenizer="words" if words is not None else name,
-            tokenizer_json=serialized,
-            words_from=None if words is None else list(words),
-            parameters=inputs.size("memory", memory) if memory is not None else whole("parameters", parameters),
-            tokens=whole("tokens", tokens),
-            heads=whole("heads", heads),
-            layers=whole("layers", layers),
-            older=whole("older", older),
-            slots=None if slots is None else [(whole("skip", skip), whole("length", length)) for skip, length in slots],
-            seed=whole("seed", seed),
-        )
+        sizes = {"memory": memory, "parameters": parameters, "tokens": tokens}
+        told = inputs.options(tokenizer, words_from, sizes, slots, heads=heads, layers=layers, older=older, seed=seed)
+        lens = _memo.Lens.create(count, **told)
         return ShardedMemo(lens, Holders(lens.settings, count, actor_options or {}))
 
     def shutdown(self) -> None:
