@@ -109,6 +109,8 @@ fn load() -> Result<()> {
 
 fn test(all: bool) -> Result<()> {
     let start = Instant::now();
+    // The network is busy while the compiler is.
+    let tools = std::thread::spawn(|| python::light().and_then(|_| web::tools()));
     stage("format", || cargo(&["fmt", "--all", "--check"]))?;
     stage("lints", || {
         cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"])
@@ -118,6 +120,7 @@ fn test(all: bool) -> Result<()> {
     } else {
         stage("tests", || cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]))?;
     }
+    stage("tools for the rest", || tools.join().expect("installing does not panic"))?;
     stage("clients", clients)?;
     stage("python package", package)?;
     stage("page", web::check)?;

@@ -52,7 +52,7 @@ fn binary() -> PathBuf {
 }
 
 /// Tests of clients and those of the package that need no torch share an environment.
-fn light() -> Result<PathBuf> {
+pub(crate) fn light() -> Result<PathBuf> {
     environment("test-venv", &[CLIENTS, PACKAGE])
 }
 

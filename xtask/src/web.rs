@@ -29,16 +29,21 @@ pub(crate) fn check() -> Result<()> {
 
 /// Walks through the page in Chromium, against the binary that the tests have built.
 pub(crate) fn walk(options: &[&str]) -> Result<()> {
-    if !works("chromium") {
-        packages(&["chromium"])?;
-    }
-    install()?;
+    tools()?;
     let binary = target().join("debug/memo");
     run(Command::new("node")
         .arg("e2e/run.mjs")
         .args(options)
         .current_dir("web")
         .env("MEMO_BIN", binary))
+}
+
+/// Installs what the page is built and walked through with, unless it is there.
+pub(crate) fn tools() -> Result<()> {
+    if !works("chromium") {
+        packages(&["chromium"])?;
+    }
+    install()
 }
 
 /// Installs what `package-lock.json` names, unless that is done.

@@ -1,10 +1,11 @@
 //! Between numpy's arrays and slices.
 
+use crate::error::Refusal;
+use crate::work::Watch;
+use memo_text::Tokenizer;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde::Serialize;
-
-use crate::error::Refusal;
 
 /// Tokens as they come from Python.
 pub(crate) type Tokens<'py> = PyReadonlyArray1<'py, u32>;
@@ -20,4 +21,52 @@ pub(crate) fn tokens(array: &Tokens<'_>) -> Vec<u32> {
 /// What has many fields, as JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Refusal> {
     Ok(serde_json::to_string(value)?)
+}
+
+pub(crate) fn encode<'py>(
+    py: Python<'py>,
+    tokenizer: &Tokenizer,
+    text: &str,
+) -> PyResult<TokenArray<'py>> {
+    let ids = py.detach(|| tokenizer.encode_bytes(text.as_bytes())).map_err(Refusal::from)?;
+    Ok(PyArray1::from_vec(py, ids))
+}
+
+pub(crate) fn decode(tokenizer: &Tokenizer, ids: &Tokens<'_>) -> String {
+    tokenizer.decode_lossy(&tokens(ids))
+}
+
+/// A document's text as Python gives it.
+#[derive(FromPyObject)]
+pub(crate) enum Text<'py> {
+    Text(String),
+    Tokens(Tokens<'py>),
+}
+
+/// The same, of our own.
+pub(crate) enum Owned {
+    Text(String),
+    Tokens(Vec<u32>),
+}
+
+impl Owned {
+    /// Its tokens. Ctrl-C is heard meanwhile.
+    pub(crate) fn tokens(self, tokenizer: &Tokenizer, watch: &Watch) -> Result<Vec<u32>, Refusal> {
+        match self {
+            Owned::Text(text) => {
+                let told = &mut |done| watch.tell("tokenizing", done, text.len());
+                Ok(tokenizer.encode_bytes_watched(text.as_bytes(), told)?)
+            }
+            Owned::Tokens(tokens) => Ok(tokens),
+        }
+    }
+}
+
+impl Text<'_> {
+    pub(crate) fn owned(self) -> Owned {
+        match self {
+            Text::Text(text) => Owned::Text(text),
+            Text::Tokens(array) => Owned::Tokens(tokens(&array)),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Generation: token after token, with the text that each of them makes whole.
 
 use crate::error::Refusal;
-use crate::memo::Shared;
+use crate::model::Shared;
 use memo::readout::{Backoff, Choice, Generation as Steps};
 use memo_store::{Engine, Error};
 use memo_text::{StreamDecoder, Tokenizer};
@@ -124,4 +124,20 @@ impl Generation {
         let mut speaker = self.speaker.lock().unwrap_or_else(PoisonError::into_inner);
         speaker.take().map_or_else(String::new, Speaker::finish)
     }
+}
+
+/// How tokens are chosen, if that can be.
+pub(crate) fn choice(
+    temperature: f64,
+    top_k: usize,
+    top_p: f64,
+    seed: u64,
+) -> Result<Choice, Refusal> {
+    if !(0.0..=100.0).contains(&temperature) {
+        return Err(Refusal::invalid(format!("temperature {temperature}: choose 0 to 100")));
+    }
+    if !(top_p > 0.0 && top_p <= 1.0) {
+        return Err(Refusal::invalid(format!("top_p {top_p}: choose above 0, up to 1")));
+    }
+    Ok(Choice { temperature, top_k, top_p, seed, stop: Vec::new() })
 }

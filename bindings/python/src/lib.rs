@@ -10,8 +10,10 @@ mod error;
 mod generate;
 mod lab;
 mod memo;
+mod model;
 mod options;
 mod read;
+mod score;
 mod shard;
 mod work;
 

@@ -1,99 +1,22 @@
 //! A model directory, as Python sees it.
 
-use crate::convert::{TokenArray, Tokens, json, tokens};
+use crate::convert::{self, Text, TokenArray, Tokens, json, tokens};
 use crate::error::{Kind, Refusal};
-use crate::generate::{Generation, Speaker, say};
+use crate::generate::{Generation, Speaker, choice, say};
+use crate::model::{Model, Shared};
 use crate::options::{Options, size};
-use crate::work::{Watch, watched};
-use memo::readout::{Backoff, Choice, ReadOut, Scratch, look_at, look_at_all, score_at};
-use memo::sparse::Memory;
-use memo_store::{Conflict, Engine, Error, Model as About, NewDocument, Reader, Store};
+use crate::score::{SLICE, check, score_all, slices};
+use crate::work::watched;
+use memo::readout::{Backoff, ReadOut, Scratch, look_at, score_at};
+use memo_store::{Conflict, Error, NewDocument, Reader, Store};
 use memo_text::Tokenizer;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
-
-/// Positions that are read before Ctrl-C is heard.
-const SLICE: usize = 2048;
-
-/// A model, open for writing or for reading.
-pub(crate) enum Model {
-    Store(Box<Store>),
-    Reader(Box<Reader>),
-}
-
-impl Model {
-    pub(crate) fn memory(&self) -> &Engine {
-        match self {
-            Model::Store(store) => store.memory(),
-            Model::Reader(reader) => reader.memory(),
-        }
-    }
-
-    fn about(&self) -> &About {
-        match self {
-            Model::Store(store) => store.model(),
-            Model::Reader(reader) => reader.model(),
-        }
-    }
-
-    fn sparse(&self, what: &'static str) -> Result<&Memory, Refusal> {
-        Ok(self.memory().sparse().ok_or(Error::Engine(what))?)
-    }
-
-    fn store(&self) -> Result<&Store, Refusal> {
-        match self {
-            Model::Store(store) => Ok(store),
-            Model::Reader(_) => Err(read_only()),
-        }
-    }
-}
-
-fn read_only() -> Refusal {
-    let why = "the model is open for reading only; open it without read_only=True (a frozen model can never be changed, \
-               and has no documents)";
-    Refusal::new(Kind::ReadOnly, why)
-}
-
-/// A model that several objects use, until it is closed.
-#[derive(Clone)]
-pub(crate) struct Shared(Arc<RwLock<Option<Model>>>);
-
-impl Shared {
-    fn new(model: Model) -> Self {
-        Shared(Arc::new(RwLock::new(Some(model))))
-    }
-
-    /// Reads it. The GIL must be released: whoever holds the model may need it.
-    pub(crate) fn read<T>(
-        &self,
-        read: impl FnOnce(&Model) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        let model = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        read(model.as_ref().ok_or_else(closed)?)
-    }
-
-    fn change<T>(
-        &self,
-        change: impl FnOnce(&mut Store) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        let mut model = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        match model.as_mut().ok_or_else(closed)? {
-            Model::Store(store) => change(store),
-            Model::Reader(_) => Err(read_only()),
-        }
-    }
-}
-
-fn closed() -> Refusal {
-    Refusal::new(Kind::State, "the model is closed")
-}
 
 /// A model directory, open. Every method may be called from any thread; the GIL is released while it works.
 #[pyclass(frozen, module = "memo_lm._memo")]
@@ -210,19 +133,12 @@ impl Memo {
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        let closed = py.detach(|| -> Result<(), Refusal> {
-            let model = self.model.0.write().unwrap_or_else(PoisonError::into_inner).take();
-            match model {
-                Some(Model::Store(store)) => Ok(store.close()?),
-                _ => Ok(()),
-            }
-        });
-        Ok(closed?)
+        Ok(py.detach(|| self.model.close())?)
     }
 
     #[getter]
     fn closed(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.model.0.read().unwrap_or_else(PoisonError::into_inner).is_none())
+        py.detach(|| self.model.is_closed())
     }
 
     #[getter]
@@ -293,8 +209,7 @@ impl Memo {
     }
 
     fn encode<'py>(&self, py: Python<'py>, text: &str) -> PyResult<TokenArray<'py>> {
-        let ids = py.detach(|| self.tokenizer.encode_bytes(text.as_bytes()));
-        Ok(PyArray1::from_vec(py, ids.map_err(Refusal::from)?))
+        convert::encode(py, &self.tokenizer, text)
     }
 
     fn encode_many<'py>(
@@ -310,7 +225,7 @@ impl Memo {
     }
 
     fn decode(&self, tokens: Tokens<'_>) -> String {
-        self.tokenizer.decode_lossy(&crate::convert::tokens(&tokens))
+        convert::decode(&self.tokenizer, &tokens)
     }
 
     fn token_bytes(&self, token: u32) -> Option<Vec<u8>> {
@@ -328,13 +243,10 @@ impl Memo {
     ) -> PyResult<String> {
         let owned = documents.into_iter().map(|(id, text, labels)| (id, text.owned(), labels));
         let owned: Vec<_> = owned.collect();
-        self.change(py, progress, |store| {
+        watched(py, progress, |watch| {
             let (mut new, mut count) = (Vec::new(), 0);
             for (id, text, labels) in owned {
-                let ids = match text {
-                    Owned::Text(text) => store.tokenizer().encode_bytes(text.as_bytes())?,
-                    Owned::Tokens(tokens) => tokens,
-                };
+                let ids = text.tokens(&self.tokenizer, watch)?;
                 count += ids.len() as u64 + 1;
                 let mut document = NewDocument::tokens(ids);
                 if let Some(id) = id {
@@ -345,14 +257,17 @@ impl Memo {
                 }
                 new.push(document);
             }
-            if let Some(over) = store.overfull(count).filter(|_| !force) {
-                return Err(Refusal::invalid(format!(
-                    "{} {over}; make it larger with rebuild(memory=\"{}MiB\"), or pass force=True",
-                    store.directory().display(),
-                    over.needed >> 20
-                )));
-            }
-            json(&store.memorize(new, reason)?)
+            self.model.change(|store| {
+                if let Some(over) = store.overfull(count).filter(|_| !force) {
+                    return Err(Refusal::invalid(format!(
+                        "{} {over}; make it larger with rebuild(memory=\"{}MiB\"), or pass force=True",
+                        store.directory().display(),
+                        over.needed >> 20
+                    )));
+                }
+                store.watch(watch.watcher());
+                json(&store.memorize(new, reason)?)
+            })
         })
     }
 
@@ -424,21 +339,14 @@ impl Memo {
                 return Err(Refusal::invalid(why).into());
             }
         };
-        if Arc::ptr_eq(&self.model.0, &other.model.0) {
+        if self.model.is(&other.model) {
             return Err(Refusal::new(Kind::Merge, "a model cannot be merged into itself").into());
         }
-        // Always in the same order, so that two merges in opposite directions do not wait for each other forever.
-        let mine_first = Arc::as_ptr(&self.model.0) < Arc::as_ptr(&other.model.0);
         watched(py, progress, |watch| {
-            let merge = |mine: &mut Store, theirs: &mut Store| {
+            self.model.change_both(&other.model, |mine, theirs| {
                 mine.watch(watch.watcher());
                 json(&mine.merge(theirs, conflict, reason)?)
-            };
-            if mine_first {
-                self.model.change(|mine| other.model.change(|theirs| merge(mine, theirs)))
-            } else {
-                other.model.change(|theirs| self.model.change(|mine| merge(mine, theirs)))
-            }
+            })
         })
     }
 
@@ -522,7 +430,7 @@ impl Memo {
         start: usize,
         end: usize,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let text = crate::convert::tokens(&tokens);
+        let text = convert::tokens(&tokens);
         let vocabulary = self.tokenizer.vocab_size();
         if start > end || end > text.len() + 1 {
             let why = format!("positions {start} to {end} of a text of {} tokens", text.len());
@@ -555,7 +463,7 @@ impl Memo {
         tokens: Tokens<'_>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let text = crate::convert::tokens(&tokens);
+        let text = convert::tokens(&tokens);
         let logs = watched(py, progress, |watch| {
             self.model.read(|model| {
                 let memory = model.sparse("a score")?;
@@ -683,94 +591,4 @@ impl Memo {
     fn explain(&self, py: Python<'_>, prompt: &str, candidates: usize) -> PyResult<String> {
         self.store_json(py, |store| store.explain(prompt, candidates))
     }
-}
-
-/// A document's text as Python gives it.
-#[derive(FromPyObject)]
-enum Text<'py> {
-    Text(String),
-    Tokens(Tokens<'py>),
-}
-
-/// The same, of our own.
-enum Owned {
-    Text(String),
-    Tokens(Vec<u32>),
-}
-
-impl Text<'_> {
-    fn owned(self) -> Owned {
-        match self {
-            Text::Text(text) => Owned::Text(text),
-            Text::Tokens(array) => Owned::Tokens(tokens(&array)),
-        }
-    }
-}
-
-fn choice(temperature: f64, top_k: usize, top_p: f64, seed: u64) -> Result<Choice, Refusal> {
-    if !(0.0..=100.0).contains(&temperature) {
-        return Err(Refusal::invalid(format!("temperature {temperature}: choose 0 to 100")));
-    }
-    if !(top_p > 0.0 && top_p <= 1.0) {
-        return Err(Refusal::invalid(format!("top_p {top_p}: choose above 0, up to 1")));
-    }
-    Ok(Choice { temperature, top_k, top_p, seed, stop: Vec::new() })
-}
-
-/// Refuses tokens outside the vocabulary.
-fn check(tokens: &[u32], vocabulary: usize) -> Result<(), Refusal> {
-    match tokens.iter().find(|token| **token as usize >= vocabulary) {
-        Some(token) => Err(Refusal::invalid(format!(
-            "token {token} is outside the vocabulary of {vocabulary}"
-        ))),
-        None => Ok(()),
-    }
-}
-
-/// Some positions in parts of at most `size`.
-fn slices(positions: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
-    let end = positions.end;
-    positions.step_by(size).map(move |start| start..end.min(start + size))
-}
-
-/// Scores requests, so many positions at a time.
-fn score_all(
-    memory: &Memory,
-    requests: &[(Vec<u32>, usize)],
-    watch: &Watch,
-) -> Result<Vec<(Vec<f64>, bool)>, Refusal> {
-    let mut scored: Vec<(Vec<f64>, bool)> = requests.iter().map(|_| (Vec::new(), true)).collect();
-    let mut parts: Vec<(usize, Range<usize>)> = Vec::new();
-    for (i, (text, start)) in requests.iter().enumerate() {
-        if *start > text.len() {
-            let why = format!("start {start} of a text of {} tokens", text.len());
-            return Err(Refusal::invalid(why));
-        }
-        check(text, memory.settings().vocabulary as usize)?;
-        parts.extend(slices(*start..text.len(), SLICE).map(|slice| (i, slice)));
-    }
-    let whole: usize = parts.iter().map(|(_, slice)| slice.len()).sum();
-    let (mut first, mut done) = (0, 0);
-    while first < parts.len() {
-        watch.at("scoring", done, whole)?;
-        let (mut last, mut positions) = (first, 0);
-        while last < parts.len() && (last == first || positions + parts[last].1.len() <= SLICE) {
-            positions += parts[last].1.len();
-            last += 1;
-        }
-        let together = &parts[first..last];
-        let texts: Vec<(&[u32], Range<usize>)> =
-            together.iter().map(|(i, slice)| (&requests[*i].0[..], slice.clone())).collect();
-        let seen = look_at_all(memory, &Backoff::default(), &texts, |which, p, distribution| {
-            let token = texts[which].0[p];
-            (libm::log(distribution.probability(token)), distribution.best() == token)
-        })?;
-        for ((i, _), seen) in together.iter().zip(seen) {
-            let (logs, greedy) = &mut scored[*i];
-            *greedy &= seen.iter().all(|(_, best)| *best);
-            logs.extend(seen.iter().map(|(log, _)| log));
-        }
-        (first, done) = (last, done + positions);
-    }
-    Ok(scored)
 }

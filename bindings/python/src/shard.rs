@@ -1,6 +1,6 @@
 //! A memory that several processes hold, as Python sees it.
 
-use crate::convert::{TokenArray, Tokens, json, tokens};
+use crate::convert::{self, TokenArray, Tokens, json, tokens};
 use crate::error::Refusal;
 use crate::options::Options;
 use crate::work::watched;
@@ -208,12 +208,11 @@ impl Lens {
     }
 
     fn encode<'py>(&self, py: Python<'py>, text: &str) -> PyResult<TokenArray<'py>> {
-        let ids = py.detach(|| self.tokenizer.encode_bytes(text.as_bytes()));
-        Ok(PyArray1::from_vec(py, ids.map_err(Refusal::from)?))
+        convert::encode(py, &self.tokenizer, text)
     }
 
     fn decode(&self, tokens: Tokens<'_>) -> String {
-        self.tokenizer.decode_lossy(&crate::convert::tokens(&tokens))
+        convert::decode(&self.tokenizer, &tokens)
     }
 
     /// After every write: what was fetched is dropped, and the counts of all shards, added up, are taken.

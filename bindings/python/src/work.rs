@@ -25,8 +25,7 @@ struct State {
 impl Watch {
     /// Tells how far it is; an error if it should stop.
     pub(crate) fn at(&self, what: &'static str, done: usize, whole: usize) -> Result<(), Refusal> {
-        let step = Step { what, done: done as u64, whole: whole as u64 };
-        if self.tell(step).is_break() {
+        if self.tell(what, done, whole).is_break() {
             return Err(memo_store::Error::Stopped.into());
         }
         Ok(())
@@ -35,10 +34,15 @@ impl Watch {
     /// The same, as a store asks for it.
     pub(crate) fn watcher(&self) -> impl Fn(Step) -> ControlFlow<()> + Send + Sync + 'static {
         let watch = self.clone();
-        move |step| watch.tell(step)
+        move |step| watch.step(step)
     }
 
-    fn tell(&self, step: Step) -> ControlFlow<()> {
+    /// Tells how far it is, and whether to go on.
+    pub(crate) fn tell(&self, what: &'static str, done: usize, whole: usize) -> ControlFlow<()> {
+        self.step(Step { what, done: done as u64, whole: whole as u64 })
+    }
+
+    fn step(&self, step: Step) -> ControlFlow<()> {
         *self.0.step.lock().unwrap_or_else(PoisonError::into_inner) = Some(step);
         if self.0.stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())

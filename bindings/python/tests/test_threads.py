@@ -91,6 +91,18 @@ def test_an_error_in_progress_ends_the_work_and_changes_nothing(bytes_memo: Memo
     assert bytes_memo.memorize("The owl.", "owl").added == ["owl"]
 
 
+def test_tokenizing_can_be_stopped(tmp_path: Path) -> None:
+    def told(what: str, done: int, whole: int) -> None:
+        assert what == "tokenizing"
+        assert 0 < done < whole
+        raise RuntimeError("enough")
+
+    with Memo.create(tmp_path / "a.memo", tokenizer="gpt2", memory="4MiB") as memo:
+        with pytest.raises(RuntimeError, match="enough"):
+            memo.memorize("The owl reads at night. " * 3_000_000, progress=told)
+        assert memo.docs() == []
+
+
 INTERRUPTED = """
 import signal
 import sys

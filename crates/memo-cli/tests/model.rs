@@ -150,6 +150,9 @@ fn a_memory_that_would_be_too_full_asks() {
     assert!(error.contains("--force") && error.contains("memo rebuild"), "{error}");
     said(home, &["memorize", "small.memo", "long.txt", "--force"]);
     assert!(said(home, &["stats", "small.memo"]).contains("too full"));
+    said(home, &["init", "other.memo", "--params", "65536"]);
+    let merged = said(home, &["merge", "other.memo", "small.memo"]);
+    assert!(merged.contains("% full: `memo rebuild other.memo"), "{merged}");
 }
 
 #[test]

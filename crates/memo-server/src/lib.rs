@@ -13,6 +13,7 @@ mod extract;
 mod generate;
 mod guard;
 mod harness;
+mod linger;
 mod listen;
 mod metrics;
 mod model;

@@ -2,6 +2,7 @@
 
 use crate::app::Shared;
 use crate::config::Config;
+use crate::linger::Linger;
 use crate::router::router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -123,7 +124,7 @@ pub async fn serve(
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
-            .serve_connection(TokioIo::new(stream), service.clone());
+            .serve_connection(TokioIo::new(Linger::new(stream)), service.clone());
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that went away is no news.

@@ -132,6 +132,25 @@ async fn limits_hold() {
 }
 
 #[tokio::test]
+async fn a_refusal_arrives_while_the_client_still_sends() {
+    let server = Server::small().await;
+    let host = server.address;
+    let head = format!("GET / HTTP/1.1\r\nhost: {host}\r\nx: {}\r\n\r\n", "x".repeat(4 << 20));
+    let body = format!(
+        "POST /tokenize HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: 99999999999\r\n\r\n{}",
+        "x".repeat(4 << 20)
+    );
+    for (status, request) in [("431", head.as_str()), ("413", &body)].repeat(5) {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await.unwrap();
+        let answer = String::from_utf8_lossy(&answer);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn work_that_nobody_waits_for_ends() {
     let limits = Limits { tokens: 1 << 20, time: Duration::from_secs(2), ..Limits::default() };
     let server = Server::start(&small(), Config { limits, ..Config::default() }).await;

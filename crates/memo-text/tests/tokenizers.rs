@@ -100,6 +100,18 @@ fn threads_share_a_tokenizer_and_agree() {
 }
 
 #[test]
+fn who_watches_may_stop_it() {
+    let mut seen = Vec::new();
+    let told = &mut |done| {
+        seen.push(done);
+        std::ops::ControlFlow::Break(())
+    };
+    let stopped = Tokenizer::gpt2().encode_bytes_watched(b"reads at night", told);
+    assert!(matches!(stopped, Err(TokenizerError::Stopped)));
+    assert_eq!(seen, [14]);
+}
+
+#[test]
 fn only_bytes_takes_what_is_not_text() {
     let data = [b'a', 0xff, 0x00];
     assert_eq!(Tokenizer::bytes().encode_bytes(&data).unwrap(), [97, 255, 0]);

@@ -17,6 +17,14 @@ pub enum ConfigError {
         /// Which dimension.
         name: &'static str,
     },
+    /// Vectors of tokens that are not as many as the vocabulary, or not as long as a head.
+    #[error("{got} values were given for the vectors of all tokens: n·d_h = {expected} are needed")]
+    Symbols {
+        /// How many values there are.
+        got: usize,
+        /// How many are needed.
+        expected: usize,
+    },
     /// Layers need at least two heads.
     #[error("h = {0}: layers need at least 2 heads")]
     TooFewHeads(usize),

@@ -2,7 +2,7 @@
 
 use super::paths::{Names, expand};
 use super::size::asked;
-use super::{close, open};
+use super::{advise, close, load, open};
 use crate::args::Engine;
 use crate::args::model::{InitOptions, MemorizeOptions, ShapeOptions};
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
@@ -11,10 +11,11 @@ use anyhow::{Context, bail};
 use memo::codes::CodeKind;
 use memo::dense::DenseConfig;
 use memo::sparse::{Shape, Size};
-use memo_store::{Fill, NewDocument, NewModel, Store, fitting};
+use memo_store::{NewDocument, NewModel, Store, fitting};
 use memo_text::{Encoding, Format, Item, ReadOptions, Reader, Tokenizer, TokenizerSpec};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 #[derive(Serialize)]
@@ -146,15 +147,7 @@ impl Display for Memorized {
             let details = format!("transaction {transaction}, {rate} tokens/s");
             writeln!(f, "  {}", styled(FAINT, details))?;
         }
-        if let Some(load) = self.load.filter(|load| *load > 1.0) {
-            writeln!(
-                f,
-                "  the memory is {:.0} % full: `memo rebuild {} --memory …` makes it larger",
-                100.0 * load,
-                self.model
-            )?;
-        }
-        Ok(())
+        advise(f, &self.model, self.load)
     }
 }
 
@@ -215,8 +208,7 @@ fn put(
     let start = Instant::now();
     let done = store.memorize(documents, options.reason.reason.as_deref())?;
     let seconds = start.elapsed().as_secs_f64();
-    let load = store.memory().sparse().map(|memory| Fill::of(memory, 0).load);
-    Ok((done, seconds, load))
+    Ok((done, seconds, load(store)))
 }
 
 /// The documents that were asked for, what was skipped, and how many tokens there are.
@@ -248,7 +240,10 @@ fn read(
                     } else {
                         progress.step(what);
                     }
-                    let told = &mut |done| progress.at(done as u64);
+                    let told = &mut |done| {
+                        progress.at(done as u64);
+                        ControlFlow::Continue(())
+                    };
                     let ids = tokenizer.encode_bytes_watched(bytes, told)?;
                     tokens += ids.len() as u64 + 1;
                     let id = options.id.clone().unwrap_or(document.id);

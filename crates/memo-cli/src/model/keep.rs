@@ -1,7 +1,7 @@
 //! `memo verify`, `rebuild`, `merge`, `backup`, `freeze`, `export` and `import`.
 
 use super::size::asked;
-use super::{close, open};
+use super::{advise, close, load, open};
 use crate::args::model::{
     ConflictKind, ExportOptions, FreezeOptions, ImportOptions, MergeOptions, ModelOptions,
     RebuildOptions, ToOptions,
@@ -100,6 +100,8 @@ struct Merged {
     conflicts: Vec<String>,
     renamed: Vec<(String, String)>,
     digest_after: String,
+    model: String,
+    load: Option<f64>,
 }
 
 impl Display for Merged {
@@ -111,7 +113,8 @@ impl Display for Merged {
             self.conflicts.len(),
             self.renamed.len()
         );
-        writeln!(f, "{}  {}", styled(GOOD, "merged"), styled(FAINT, details))
+        writeln!(f, "{}  {}", styled(GOOD, "merged"), styled(FAINT, details))?;
+        advise(f, &self.model, self.load)
     }
 }
 
@@ -134,8 +137,11 @@ pub(crate) fn merge(
     progress.step("merging");
     let merged = store.merge(&mut other, conflict, options.reason.reason.as_deref())?;
     let digest_after = store.digest()?.to_string();
+    let load = load(&store);
     close(store, progress)?;
     Ok(Box::new(Merged {
+        model: options.model.display().to_string(),
+        load,
         transaction: merged.transaction,
         added: merged.added,
         same: merged.same,

@@ -14,7 +14,8 @@ use crate::args::model::ModelCommand;
 use crate::output::Report;
 use crate::progress::Progress;
 use anyhow::bail;
-use memo_store::{Reader, Store};
+use memo_store::{Fill, Reader, Store};
+use std::fmt::Formatter;
 use std::path::Path;
 
 pub(crate) fn run(
@@ -80,6 +81,21 @@ pub(crate) fn refuse_file(path: &Path) -> anyhow::Result<()> {
 fn close(store: Store, progress: &Progress) -> anyhow::Result<()> {
     progress.step("writing a checkpoint");
     Ok(store.close()?)
+}
+
+/// How full a sparse memory is; 1 is full.
+fn load(store: &Store) -> Option<f64> {
+    store.memory().sparse().map(|memory| Fill::of(memory, 0).load)
+}
+
+/// What to do about a memory that is too full.
+fn advise(f: &mut Formatter<'_>, model: &str, load: Option<f64>) -> std::fmt::Result {
+    let Some(load) = load.filter(|load| *load > 1.0) else { return Ok(()) };
+    let full = 100.0 * load;
+    writeln!(
+        f,
+        "  the memory is {full:.0} % full: `memo rebuild {model} --memory …` makes it larger"
+    )
 }
 
 /// A text given on the command line; `-` reads it from standard input.

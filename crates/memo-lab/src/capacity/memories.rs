@@ -3,7 +3,7 @@
 use super::search::{BATCH, Trial};
 use super::{Engine, Shape};
 use crate::{Error, Share};
-use memo::codes::CodeKind;
+use memo::codes::{CodeKind, TokenCodes};
 use memo::dense::{SingleConfig, SingleMemory};
 use memo::random::{Purpose, Stream};
 use memo::readout::{ReadOut, Scratch, Sum};
@@ -62,13 +62,15 @@ impl Filled {
         sample: usize,
     ) -> Result<Self, Error> {
         let Shape { heads, head_dim, dim } = shape;
-        let dense = |codes| -> Result<Cells, Error> {
-            let config = SingleConfig { vocab: VOCABULARY, heads, head_dim, dim, codes, seed };
-            Ok(Cells::Dense(Box::new(SingleMemory::new(config)?)))
-        };
+        let config = |codes| SingleConfig { vocab: VOCABULARY, heads, head_dim, dim, codes, seed };
+        let dense = |memory| Cells::Dense(Box::new(memory));
         let cells = match engine {
-            Engine::Gaussian => dense(CodeKind::Gaussian)?,
-            Engine::Hadamard => dense(CodeKind::Hadamard)?,
+            Engine::Gaussian => dense(SingleMemory::with_symbols(
+                config(CodeKind::Gaussian),
+                symbols(head_dim, seed)?,
+            )?),
+            Engine::Reduced => dense(SingleMemory::new(config(CodeKind::Gaussian))?),
+            Engine::Hadamard => dense(SingleMemory::new(config(CodeKind::Hadamard))?),
             Engine::Sparse { .. } => Cells::Sparse(Box::new(Memory::new(settings(shape, seed))?)),
         };
         Ok(Filled { cells, engine, heads, seed, stored: 0, sample })
@@ -141,6 +143,12 @@ impl Trial for Filled {
     }
 }
 
+/// A vector of its own for every symbol, as the authors have them here: random, and unrelated to its code.
+fn symbols(head_dim: usize, seed: u64) -> Result<Vec<f32>, Error> {
+    let codes = TokenCodes::new(CodeKind::Gaussian, VOCABULARY, head_dim, !seed)?;
+    Ok(codes.rows(&(0..VOCABULARY as u32).collect::<Vec<_>>()))
+}
+
 /// One slot for the whole window, with as many cells as the shape has.
 fn settings(shape: Shape, seed: u64) -> Settings {
     let slot = Slot {
@@ -198,8 +206,12 @@ mod tests {
 
     #[test]
     fn what_is_stored_is_recalled_and_what_is_taken_away_is_not() {
-        let engines =
-            [Engine::Hadamard, Engine::Sparse { bits: None }, Engine::Sparse { bits: Some(1) }];
+        let engines = [
+            Engine::Gaussian,
+            Engine::Hadamard,
+            Engine::Sparse { bits: None },
+            Engine::Sparse { bits: Some(1) },
+        ];
         for engine in engines {
             let mut memory = Filled::new(engine, SMALL, 5, 200).unwrap();
             memory.fill(1).unwrap();

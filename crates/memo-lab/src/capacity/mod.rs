@@ -20,7 +20,10 @@ const GAUSSIAN: usize = 1 << 22;
 /// What stores the pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
+    /// Vectors of d_h dimensions for symbols in keys, as the authors have them.
     Gaussian,
+    /// Codes of d dimensions, brought to d_h by W_V.
+    Reduced,
     Hadamard,
     /// Sparse keys; cells cut to some bits when they are read, or whole.
     Sparse {
@@ -32,6 +35,7 @@ impl Engine {
     fn name(self) -> &'static str {
         match self {
             Engine::Gaussian => "Gaussian",
+            Engine::Reduced => "Gaussian, W_V",
             Engine::Hadamard => "Hadamard",
             Engine::Sparse { bits: None } => "sparse",
             Engine::Sparse { bits: Some(1) } => "sparse, 1 bit",
@@ -40,10 +44,14 @@ impl Engine {
         }
     }
 
+    fn is_gaussian(self) -> bool {
+        matches!(self, Engine::Gaussian | Engine::Reduced)
+    }
+
     /// Parameters a pair, about: where the search begins.
     fn expected(self) -> f64 {
         match self {
-            Engine::Gaussian => 36.0,
+            Engine::Gaussian | Engine::Reduced => 36.0,
             Engine::Hadamard => 33.0,
             Engine::Sparse { bits: Some(1) } => 48.0,
             Engine::Sparse { bits: Some(2) } => 38.0,
@@ -53,16 +61,17 @@ impl Engine {
 
     /// Pairs tried in each of the two batches.
     fn sample(self) -> usize {
-        if self == Engine::Gaussian { 250 } else { 500 }
+        if self.is_gaussian() { 250 } else { 500 }
     }
 }
 
-const ENGINES: [Engine; 6] = [
+const ENGINES: [Engine; 7] = [
     Engine::Sparse { bits: None },
     Engine::Sparse { bits: Some(8) },
     Engine::Sparse { bits: Some(2) },
     Engine::Sparse { bits: Some(1) },
     Engine::Hadamard,
+    Engine::Reduced,
     Engine::Gaussian,
 ];
 
@@ -100,7 +109,9 @@ impl Setting for Single {
         match self.engine {
             Engine::Sparse { .. } => 1.0 + 0.3 * share,
             Engine::Hadamard => 2.0 + share * (1.0 + 15.0 * width),
-            Engine::Gaussian => 2.0 + 10.0 * share + self.shape.dim as f64 / 400.0,
+            Engine::Gaussian | Engine::Reduced => {
+                2.0 + 10.0 * share + self.shape.dim as f64 / 400.0
+            }
         }
     }
 }
@@ -134,7 +145,7 @@ impl Grid {
         for engine in ENGINES {
             for &shape in &shapes {
                 let known = match engine {
-                    Engine::Gaussian => shape.parameters() > GAUSSIAN,
+                    Engine::Gaussian | Engine::Reduced => shape.parameters() > GAUSSIAN,
                     Engine::Hadamard => false,
                     // To sparse keys only the window's length and the number of cells matter.
                     Engine::Sparse { .. } => singles.iter().any(|other| {
@@ -206,7 +217,7 @@ mod tests {
         assert_eq!(of(Engine::Hadamard), 125);
         assert_eq!(of(Engine::Sparse { bits: None }), 45);
         assert!(grid.singles.iter().all(
-            |single| single.engine != Engine::Gaussian || single.shape.parameters() <= GAUSSIAN
+            |single| !single.engine.is_gaussian() || single.shape.parameters() <= GAUSSIAN
         ));
         let quick = Grid::new(&Options { quick: true, ..Options::default() });
         assert!(quick.singles.iter().all(|single| single.shape.dim <= 2048));

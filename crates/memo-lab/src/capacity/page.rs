@@ -4,7 +4,7 @@ use super::fit::{Fit, fit};
 use super::memories::VOCABULARY;
 use super::narrow::{FAMILY, PER_PAIR, Recalled};
 use super::search::BATCH;
-use super::{ENGINES, Engine, Grid, Held, Theirs};
+use super::{ENGINES, Engine, Grid, Held, Single, Theirs};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
 use crate::text::thousands;
 use crate::{Cell, Page, Provenance, Share, Table};
@@ -55,7 +55,7 @@ impl Results<'_> {
         row("authors (Gaussian, f32)", self.authors, 32.0);
         for engine in ENGINES.iter().rev() {
             let bits = match engine {
-                Engine::Gaussian | Engine::Hadamard => 32.0,
+                Engine::Gaussian | Engine::Reduced | Engine::Hadamard => 32.0,
                 Engine::Sparse { bits } => f64::from(bits.unwrap_or(8)),
             };
             row(engine.name(), &self.points(*engine), bits);
@@ -118,6 +118,35 @@ impl Results<'_> {
             let mut row = vec![Cell::Count(parameters as u64), mean(self.authors, parameters)];
             row.extend(engines.map(|engine| mean(&self.points(engine), parameters)));
             table.push(row);
+        }
+        table
+    }
+
+    /// What a Gaussian W_V costs, by d_h/d.
+    fn reduced(&self) -> Table {
+        let mut table =
+            Table::new(["d_h/d", "memories", "pairs with W_V over pairs without", "1/(1 + d_h/d)"]);
+        let all = || self.grid.singles.iter().zip(self.held);
+        let stopped = |wanted: Single| {
+            all().find(|(single, _)| **single == wanted).map(|(_, held)| held.stopped as f64)
+        };
+        let mut ratios: Vec<(usize, f64)> = all()
+            .filter(|(single, held)| single.engine == Engine::Gaussian && held.stopped >= FINE)
+            .filter_map(|(single, held)| {
+                let reduced = stopped(Single { engine: Engine::Reduced, ..*single })?;
+                Some((single.shape.dim / single.shape.head_dim, reduced / held.stopped as f64))
+            })
+            .collect();
+        ratios.sort_by_key(|(share, _)| *share);
+        for same in ratios.chunk_by(|a, b| a.0 == b.0) {
+            let mean = same.iter().map(|(_, ratio)| ratio).sum::<f64>() / same.len() as f64;
+            let share = same[0].0;
+            table.push(vec![
+                format!("1/{share}").into(),
+                same.len().into(),
+                Cell::Number(mean, 2),
+                Cell::Number(1.0 / (1.0 + 1.0 / share as f64), 2),
+            ]);
         }
         table
     }
@@ -223,14 +252,18 @@ impl Results<'_> {
     fn findings(&self) -> String {
         let per_pair = |points: &[(f64, f64)]| fit(points).map(|fit| 1.0 / fit.slope);
         let predicted = capacity::parameters_per_pair(VOCABULARY, 0.9);
-        let [hadamard, sparse, one] =
-            [Engine::Hadamard, Engine::Sparse { bits: None }, Engine::Sparse { bits: Some(1) }]
-                .map(|engine| per_pair(&self.points(engine)).unwrap_or(f64::NAN));
+        let [gaussian, hadamard, sparse, one] = [
+            Engine::Gaussian,
+            Engine::Hadamard,
+            Engine::Sparse { bits: None },
+            Engine::Sparse { bits: Some(1) },
+        ]
+        .map(|engine| per_pair(&self.points(engine)).unwrap_or(f64::NAN));
         format!(
             "Capacity is linear in the number of cells, whatever their arrangement. The authors' own 125 points give {AUTHORS} \
-             parameters a pair with R² {AUTHORS_R2}; Hadamard codes need {hadamard:.1}, sparse keys {sparse:.1}, and with one bit a cell, that is \
-             one bit a parameter, {one:.1}. Theory ({NOISE}) predicts {predicted:.1} for codes without noise of their own: Gaussian codes \
-             have random lengths and Gaussian W_V adds to their crosstalk, which is what they need more.\n\n\
+             parameters a pair with R² {AUTHORS_R2}, ours with Gaussian vectors {gaussian:.1} (up to 2²² cells); Hadamard codes need {hadamard:.1}, sparse keys \
+             {sparse:.1}, and with one bit a cell, that is one bit a parameter, {one:.1}. Theory ({NOISE}) predicts {predicted:.1} for codes without noise of \
+             their own; Gaussian ones have random lengths, which is what they need more.\n\n\
              The small memories in the figure lie off the line because batches are: one of 16,384 cells holds less than one batch."
         )
     }
@@ -239,6 +272,9 @@ impl Results<'_> {
 /// The authors' fit: a fact that needs no file.
 const AUTHORS: f64 = 36.1;
 const AUTHORS_R2: f64 = 0.9992;
+
+/// Pairs from which a batch more or less changes little.
+const FINE: usize = 10_000;
 
 /// Where the prediction is derived.
 const NOISE: &str = "[docs/engine.md](../engine.md), noise and capacity";
@@ -252,7 +288,9 @@ pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
          fixes the stopping point of a large memory to about ±2 %. Like the authors, tables and figures count the batch that failed; the CSV has both numbers.\n\n\
          To sparse keys only h and the number of cells matter, which leaves 45 of the 125 settings. One row has 256 cells, a key selects two rows, and the \
          read-out is the paper's sum. *2 bits* and *1 bit* cut the cells when they are read: signs and one or two sizes a row, as `memo freeze` does. \
-         8 bits lose nothing here. Gaussian codes go up to 2²² cells.",
+         8 bits lose nothing here.\n\n\
+         *Gaussian* is as the authors have it here: in keys a symbol is a random vector of d_h dimensions, as a value another of d. *Gaussian, W_V* is how the \
+         rest of the paper comes to the former: a code of d dimensions, brought to d_h by a Gaussian W_V. Both go up to 2²² cells.",
         n = thousands(VOCABULARY as u64),
         s = Engine::Hadamard.sample(),
         g = Engine::Gaussian.sample(),
@@ -261,7 +299,8 @@ pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
         "The paper warns that with a small d/h \"vectors will be not enough different\". For windows that have nothing in common this cannot be seen: whole \
          keys are compared, and they have d dimensions whatever h is. It can be seen in *families*: {FAMILY} windows that differ in their last token only, \
          which the d/h dimensions of that token alone tell apart, against a background of h − 1 that agree. The memory has 2²⁰ cells throughout: {u} parameters a pair for \
-         unrelated windows, near the limit, and {f} for families, far from it.",
+         unrelated windows, near the limit, and {f} for families, far from it. Gaussian codes lose something at the other end too, where a head has many \
+         dimensions: that is W_V's 1/d again.",
         u = PER_PAIR[0],
         f = PER_PAIR[1],
     );
@@ -276,6 +315,14 @@ pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
         .heading("Pairs stored, by size")
         .prose("Means over all shapes of a size.")
         .table(results.sizes())
+        .heading("What W_V costs")
+        .prose(format!(
+            "Two vectors of d_h dimensions have a product of variance 1/d_h. Two codes of d dimensions have one of 1/d already when a Gaussian W_V adds its 1/d_h: \
+             noise grows by 1 + d_h/d, and capacity falls by as much. Means over memories of {} pairs and more. A Hadamard W_V keeps what it maps \
+             apart, and costs nothing.",
+            thousands(FINE as u64)
+        ))
+        .table(results.reduced())
         .heading("Few dimensions a head")
         .prose(heads)
         .table(results.heads())

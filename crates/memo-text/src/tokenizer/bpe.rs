@@ -8,11 +8,12 @@
 //! Ordinary text never gives a special token: the characters `<|endoftext|>` inside a document are
 //! encoded like any others, so that no text can pretend that a document ends in its middle.
 
-use super::Token;
 use super::merge::{Scratch, merge};
 use super::split::Splitter;
+use super::{Token, TokenizerError};
 use rayon::prelude::*;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 use tiktoken_rs::CoreBPE;
 
@@ -113,17 +114,23 @@ impl Bpe {
         ids
     }
 
-    /// The ids of a long text, by all threads; tells from time to time how many bytes are done.
-    pub(super) fn encode_long(&self, text: &str, told: &mut dyn FnMut(usize)) -> Vec<u32> {
+    /// The ids of a long text, by all threads; tells from time to time how many bytes are done, and may be told to stop.
+    pub(super) fn encode_long(
+        &self,
+        text: &str,
+        told: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Vec<u32>, TokenizerError> {
         let mut ids = Vec::with_capacity(text.len() / 4);
         let mut done = 0;
         for some in parts(text, PART).chunks(64) {
             let encoded: Vec<Vec<u32>> = some.par_iter().map(|part| self.encode(part)).collect();
             encoded.iter().for_each(|part| ids.extend_from_slice(part));
             done += some.iter().map(|part| part.len()).sum::<usize>();
-            told(done);
+            if told(done).is_break() {
+                return Err(TokenizerError::Stopped);
+            }
         }
-        ids
+        Ok(ids)
     }
 
     pub(super) fn encode_with_offsets(&self, text: &str) -> Vec<Token> {

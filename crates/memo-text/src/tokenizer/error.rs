@@ -39,6 +39,9 @@ pub enum TokenizerError {
         /// The largest file that is read.
         max: u64,
     },
+    /// Whoever watched had it stop.
+    #[error("stopped before the text was tokenized")]
+    Stopped,
     /// The JSON of a `words` vocabulary is malformed.
     #[error("this is not a words vocabulary: {reason}")]
     NotAWordsFile {

@@ -25,6 +25,7 @@ use huggingface::HuggingFace;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -245,14 +246,14 @@ impl Tokenizer {
 
     /// The ids of some bytes: any for `bytes`, UTF-8 for all others.
     pub fn encode_bytes(&self, bytes: &[u8]) -> Result<Vec<u32>, TokenizerError> {
-        self.encode_bytes_watched(bytes, &mut |_| ())
+        self.encode_bytes_watched(bytes, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The same; tells from time to time how many bytes are done, if that takes long.
+    /// The same; tells from time to time how many bytes are done, if that takes long, and stops if it is told to.
     pub fn encode_bytes_watched(
         &self,
         bytes: &[u8],
-        told: &mut dyn FnMut(usize),
+        told: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Vec<u32>, TokenizerError> {
         if let Kind::Bytes = self.kind {
             return Ok(bytes.iter().copied().map(u32::from).collect());
@@ -260,7 +261,7 @@ impl Tokenizer {
         let text = std::str::from_utf8(bytes)
             .map_err(|e| TokenizerError::NotUtf8 { offset: e.valid_up_to() })?;
         match &self.kind {
-            Kind::Bpe(bpe) => Ok(bpe.encode_long(text, told)),
+            Kind::Bpe(bpe) => bpe.encode_long(text, told),
             _ => self.encode(text),
         }
     }

@@ -69,8 +69,10 @@ impl SingleMemory {
     pub fn reading(&self) -> Reading {
         let config = self.config();
         let keys = match config.codes {
-            CodeKind::Gaussian => 1.0 + config.head_dim as f64 / config.dim as f64,
-            CodeKind::Hadamard => 1.0,
+            CodeKind::Gaussian if !self.has_symbols() => {
+                1.0 + config.head_dim as f64 / config.dim as f64
+            }
+            _ => 1.0,
         };
         let values = value_variance(config.codes, config.dim, config.vocab);
         let noise = self.memory().noise(keys * values);

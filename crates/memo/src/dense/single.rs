@@ -92,8 +92,10 @@ pub struct SingleMemory {
     codes: TokenCodes,
     layer: Layer,
     memory: CorrelationMemory,
-    /// W_V·x of every token, once so many are encoded at a time that this costs less.
+    /// W_V·x of every token, once so many are encoded at a time that this costs less; or what was given instead.
     reduced: OnceLock<Vec<f32>>,
+    /// Whether something stands in the place of W_V·x.
+    own_symbols: bool,
 }
 
 /// Floats that the reduced codes of a whole vocabulary may take.
@@ -110,8 +112,45 @@ impl SingleMemory {
             layer: Layer { dim: d, reduction, composer: None },
             memory: CorrelationMemory::new(heads * head_dim, d),
             reduced: OnceLock::new(),
+            own_symbols: false,
             config,
         })
+    }
+
+    /// An empty memory whose keys are made of vectors of their own, d_h values for each token, instead of W_V·x.
+    ///
+    /// The paper's measurements of capacity are of this kind. Where codes are Gaussian, W_V adds 1/d to a crosstalk of 1/d_h,
+    /// which vectors of d_h dimensions do not have.
+    ///
+    /// ```
+    /// use memo::codes::{CodeKind, TokenCodes};
+    /// use memo::dense::{SingleConfig, SingleMemory};
+    /// let symbols = TokenCodes::new(CodeKind::Gaussian, 11, 512, 7)?;
+    /// let symbols = symbols.rows(&(0..11).collect::<Vec<_>>());
+    /// let mut memo = SingleMemory::with_symbols(SingleConfig::new(11, 2048, 4)?, symbols)?;
+    /// memo.memorize(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9])?;
+    /// let physics = memo.predict(&[2, 3, 4, 5])?;
+    /// assert_eq!(physics.token, 6);
+    /// assert!((physics.weight - 1.0).abs() < 0.2);
+    /// # Ok::<(), memo::Error>(())
+    /// ```
+    pub fn with_symbols(config: SingleConfig, mut symbols: Vec<f32>) -> Result<Self, ConfigError> {
+        let expected = config.vocab.saturating_mul(config.head_dim);
+        if symbols.len() != expected {
+            return Err(ConfigError::Symbols { got: symbols.len(), expected });
+        }
+        // A full match of vectors of length 1 counts as 1, as it does with W_V.
+        let scale = 1.0 / (config.heads.max(1) as f32).sqrt();
+        symbols.iter_mut().for_each(|value| *value *= scale);
+        let mut memory = Self::new(config)?;
+        memory.reduced = OnceLock::from(symbols);
+        memory.own_symbols = true;
+        Ok(memory)
+    }
+
+    /// Whether keys are made of vectors of their own instead of W_V·x.
+    pub(super) fn has_symbols(&self) -> bool {
+        self.own_symbols
     }
 
     /// The shape.
@@ -220,7 +259,7 @@ impl SingleMemory {
         let mut update = Update::new(&self.codes, self.memory.key_dim(), weight);
         for start in (0..text.len().saturating_sub(heads)).step_by(1024) {
             let end = text.len().min(start + 1024 + heads);
-            let reduced = self.layer.reduce(&self.codes.rows(&text[start..end - 1]));
+            let reduced = self.reduce(&text[start..end - 1]);
             let count = end - start - heads;
             let keys = self.layer.keys(&reduced, &Windows::sliding(heads, 1, heads - 1, count, 0));
             update.extend(&keys, &text[start + heads..end]);
@@ -270,7 +309,7 @@ impl LanguageMemory for SingleMemory {
         let missing = heads - known.len();
         let mut key = vec![0.0; self.memory.key_dim()];
         let width = self.config.head_dim;
-        key[missing * width..].copy_from_slice(&self.layer.reduce(&self.codes.rows(known)));
+        key[missing * width..].copy_from_slice(&self.reduce(known));
         Ok(self.codes.scores(&self.memory.read(&key)))
     }
 }

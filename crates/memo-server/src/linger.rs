@@ -1,0 +1,95 @@
+//! Connections that do not take their last answer with them when they close.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// Without a byte, nothing is on its way any more.
+const QUIET: Duration = Duration::from_millis(500);
+
+/// Who still sends after that is not listening.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// A connection that, when it is shut down, still takes what the client was sending.
+///
+/// One that is closed with bytes unread is reset, and then the client may lose the very answer that says why: "too large".
+pub(crate) struct Linger {
+    stream: TcpStream,
+    closing: Option<Closing>,
+}
+
+struct Closing {
+    quiet: Pin<Box<Sleep>>,
+    end: Instant,
+}
+
+impl Linger {
+    pub(crate) fn new(stream: TcpStream) -> Self {
+        Linger { stream, closing: None }
+    }
+}
+
+impl AsyncRead for Linger {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        to: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, to)
+    }
+}
+
+impl AsyncWrite for Linger {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Linger { stream, closing } = &mut *self;
+        if closing.is_none() {
+            ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
+        }
+        let closing = closing.get_or_insert_with(|| Closing {
+            quiet: Box::pin(sleep(QUIET)),
+            end: Instant::now() + LONGEST,
+        });
+        let mut waste = [0; 16 << 10];
+        loop {
+            let mut waste = ReadBuf::new(&mut waste);
+            match Pin::new(&mut *stream).poll_read(context, &mut waste) {
+                Poll::Pending => return closing.quiet.as_mut().poll(context).map(Ok),
+                Poll::Ready(Ok(()))
+                    if !waste.filled().is_empty() && Instant::now() < closing.end =>
+                {
+                    closing.quiet.as_mut().reset(Instant::now() + QUIET);
+                }
+                // The client has closed as well, or has had its time.
+                Poll::Ready(_) => return Poll::Ready(Ok(())),
+            }
+        }
+    }
+}
