@@ -46,7 +46,11 @@ enum Task {
         to: PathBuf,
     },
     /// Build the Python package, install it in an environment of its own, and run its tests.
-    Python,
+    Python {
+        /// Add those that take long: Ray's datasets, torch and transformers.
+        #[arg(long)]
+        all: bool,
+    },
     /// Serve 200 clients for a minute, kill the server under load, and check what is left.
     Load,
     /// Run the authors' protocol of random texts at full size and print the accuracies.
@@ -71,7 +75,10 @@ fn main() -> Result<()> {
     match Args::parse().task {
         Task::Test { all } => test(all),
         Task::Clients => clients(),
-        Task::Python => package(),
+        Task::Python { all } => {
+            package()?;
+            if all { python::heavy() } else { Ok(()) }
+        }
         Task::Bench { name, options } => {
             let mut args = vec!["bench", "--workspace", "--bench", &name, "--"];
             args.extend(options.iter().map(String::as_str));
