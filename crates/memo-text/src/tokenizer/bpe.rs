@@ -145,7 +145,7 @@ impl Bpe {
 }
 
 /// Bytes of a long text that one thread encodes at a time.
-const PART: usize = 1 << 18;
+pub(super) const PART: usize = 1 << 18;
 
 /// Cuts a text into parts of at least `size` bytes that have the same tokens alone as together. No vocabulary has a
 /// piece that goes on from a letter to a space, so a space between two letters begins a piece whatever is around it.

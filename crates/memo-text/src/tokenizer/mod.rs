@@ -232,9 +232,12 @@ impl Tokenizer {
         }
     }
 
-    /// The ids of a text. Only Hugging Face tokenizers can fail.
+    /// The ids of a text; a long one is encoded by all threads. Only Hugging Face tokenizers can fail.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TokenizerError> {
         match &self.kind {
+            Kind::Bpe(bpe) if text.len() > 2 * bpe::PART => {
+                bpe.encode_long(text, &mut |_| ControlFlow::Continue(()))
+            }
             Kind::Bpe(bpe) => Ok(bpe.encode(text)),
             Kind::Bytes => Ok(text.bytes().map(u32::from).collect()),
             Kind::Words(words) => {
