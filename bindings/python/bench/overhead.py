@@ -2,7 +2,8 @@
 
 Both are built with the same profile, do the same work, and take turns; the best of all rounds counts:
 
-    cargo build --package memo-store --example rates && python bindings/python/bench/overhead.py target/debug/examples/rates TEXT
+    cargo build --package memo-store --example rates
+    python bindings/python/bench/overhead.py target/debug/examples/rates TEXT
 """
 
 from __future__ import annotations

@@ -62,7 +62,9 @@ ON_A_TERMINAL = """
 import sys
 import numpy as np
 from memo_lm import Memo
+import memo_lm.progress
 
+memo_lm.progress.DELAY = 0  # however fast this is
 progress = {"none": None, "false": False}[sys.argv[2]]
 if sys.argv[3] == "without":
     sys.modules["tqdm"] = None

@@ -14,9 +14,9 @@ Told = Callable[[str, int, int], object]
 """Told what is done, how much of it, and how much there is to do."""
 
 Progress = Union[bool, Told, None]
-"""None: a bar if tqdm is installed and standard error is a terminal. True: a bar. False: none."""
+"""None: a bar if tqdm is installed, standard error is a terminal, and it takes a while. True: a bar. False: none."""
 
-# Seconds before a bar appears: what is done by then needs none.
+# Seconds before a bar appears that nobody asked for: what is done by then needs none.
 DELAY = 0.3
 
 
@@ -43,14 +43,15 @@ def _bars(progress: bool | None) -> Bars | None:
         if progress is None:
             return None
         raise InvalidError("progress=True needs tqdm; pip install 'memo_lm[progress]'") from None
-    return Bars(tqdm.tqdm)
+    return Bars(tqdm.tqdm, 0 if progress else DELAY)
 
 
 class Bars:
     """One bar after the other, for each thing that is done."""
 
-    def __init__(self, make: Callable[..., Any]) -> None:
+    def __init__(self, make: Callable[..., Any], delay: float) -> None:
         self._make = make
+        self._delay = delay
         self._what: str | None = None
         self._bar: Any = None
 
@@ -58,7 +59,7 @@ class Bars:
         if what != self._what:
             self.close()
             self._what = what
-            self._bar = self._make(desc=what, total=whole, unit="", unit_scale=True, leave=False, delay=DELAY)
+            self._bar = self._make(desc=what, total=whole, unit="", unit_scale=True, leave=False, delay=self._delay)
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
