@@ -1,10 +1,11 @@
 //! The desk: work that takes a processor waits in line, and the line has an end.
 
 use crate::error::Failure;
+use crate::tell::{Teller, Told, telling};
 use axum::http::StatusCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
 /// Says whether nobody waits any more for what is being done: the client has left, or its time is over.
 pub(crate) type Gone<'a> = dyn Fn() -> bool + 'a;
@@ -60,18 +61,18 @@ impl Desk {
     pub(crate) async fn tell<W, T: Send + 'static>(
         &self,
         check: impl FnOnce() -> Result<W, Failure> + Send + 'static,
-        work: impl FnOnce(W, &mpsc::UnboundedSender<T>) + Send + 'static,
-    ) -> Result<mpsc::UnboundedReceiver<T>, Failure> {
+        work: impl FnOnce(W, &mut Teller<T>) + Send + 'static,
+    ) -> Result<Told<T>, Failure> {
         let seat = self.seat().await?;
-        let (tell, told) = mpsc::unbounded_channel();
+        let (mut teller, told) = telling();
         let (begin, begun) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
             match check() {
                 Err(failure) => drop(begin.send(Err(failure))),
-                Ok(checked) if begin.send(Ok(())).is_ok() => work(checked, &tell),
+                Ok(checked) if begin.send(Ok(())).is_ok() => work(checked, &mut teller),
                 Ok(_) => {}
             }
-            drop(seat);
+            drop((teller, seat));
         });
         begun.await.unwrap_or_else(|_| Err(failed()))?;
         Ok(told)

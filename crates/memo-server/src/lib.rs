@@ -23,6 +23,7 @@ mod page;
 mod reference;
 mod router;
 mod tasks;
+mod tell;
 
 pub use self::config::{Config, Key, Limits, Right};
 pub use self::listen::{Error, run, serve};

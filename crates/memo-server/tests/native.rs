@@ -122,8 +122,8 @@ async fn long_changes_are_watched_and_cancelled() {
     }
     // Readers go on meanwhile, with the memory as it was.
     assert_eq!(client.found("/api/stats").await["documents"], 0);
-    let cancelled = client.delete(&path).await.json();
-    assert_eq!(cancelled["state"], "cancelled", "{cancelled}");
+    // The answer does not wait long; the events go on until the end.
+    assert_eq!(client.delete(&path).await.status, 200);
     let events = events.await.unwrap();
     assert_eq!(events.last().unwrap()["state"], "cancelled");
     assert!(events.len() > 2, "{events:?}");

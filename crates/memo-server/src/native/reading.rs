@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::time::Instant;
 use tokio_stream::StreamExt;
-use tokio_stream::wrappers::UnboundedReceiverStream;
 use utoipa::ToSchema;
 
 /// What is to be continued, and how.
@@ -151,11 +150,12 @@ pub(crate) async fn complete(
     let checking = App::clone(&app);
     let told = app.desk.tell(
         move || asked(&checking, &request),
-        move |ask, tell| {
+        move |ask, teller| {
             let start = Instant::now();
-            let made = generate(&worker, &ask, &|| tell.is_closed(), |said| {
+            let gone = teller.gone();
+            let made = generate(&worker, &ask, &gone, |said| {
                 if !said.end {
-                    let _ = tell.send(event("token", &Token::new(said)));
+                    teller.tell(event("token", &Token::new(said)));
                 }
             });
             let last = match made {
@@ -165,10 +165,10 @@ pub(crate) async fn complete(
                 }
                 Err(failure) => event("error", &serde_json::json!({ "error": failure.detail })),
             };
-            let _ = tell.send(last);
+            teller.tell(last);
         },
     );
-    let events = UnboundedReceiverStream::new(told.await?).map(Ok::<Event, Infallible>);
+    let events = told.await?.map(Ok::<Event, Infallible>);
     Ok(Sse::new(events).into_response())
 }
 

@@ -10,7 +10,6 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::convert::Infallible;
 use tokio_stream::StreamExt;
-use tokio_stream::wrappers::UnboundedReceiverStream;
 
 /// What is to be done, checked.
 pub(super) trait Work: Send + 'static {
@@ -61,18 +60,18 @@ pub(super) async fn respond<W: Work, A: Serialize>(
     let checking = App::clone(app);
     let told = app.desk.tell(
         move || job(&checking),
-        move |job, tell| {
-            let mut piece = |choice| drop(tell.send(event(&answer(vec![choice], None))));
-            let _ = match job.stream(&worker, &|| tell.is_closed(), &mut piece) {
-                Ok(usage) if how.usage => tell.send(event(&answer(Vec::new(), Some(usage)))),
-                Ok(_) => Ok(()),
-                Err(failure) => tell.send(event(&serde_json::json!({ "error": failure.detail }))),
-            };
+        move |job, teller| {
+            let gone = teller.gone();
+            let mut piece = |choice| teller.tell(event(&answer(vec![choice], None)));
+            match job.stream(&worker, &gone, &mut piece) {
+                Ok(usage) if how.usage => teller.tell(event(&answer(Vec::new(), Some(usage)))),
+                Ok(_) => {}
+                Err(failure) => teller.tell(event(&serde_json::json!({ "error": failure.detail }))),
+            }
         },
     );
-    let told = UnboundedReceiverStream::new(told.await?);
     let done = tokio_stream::once(Event::default().data("[DONE]"));
-    let events = told.chain(done).map(Ok::<Event, Infallible>);
+    let events = told.await?.chain(done).map(Ok::<Event, Infallible>);
     Ok(Sse::new(events).into_response())
 }
 
