@@ -126,7 +126,7 @@ async fn long_changes_are_watched_and_cancelled() {
     assert_eq!(client.delete(&path).await.status, 200);
     let events = events.await.unwrap();
     assert_eq!(events.last().unwrap()["state"], "cancelled");
-    assert!(events.len() > 2, "{events:?}");
+    assert!(events.len() > 1, "{events:?}");
     assert_eq!(client.found("/api/digest").await["digest"], before);
     assert_eq!(client.found("/api/documents").await["total"], 0);
 
