@@ -49,5 +49,5 @@ def main(rates: str, file: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
-        sys.exit("usage: overhead.py RATES TEXT (the example built that is built as above, and a text)")
+        sys.exit("usage: overhead.py RATES TEXT (`cargo build --package memo-store --example rates`, and a text)")
     main(*sys.argv[1:])

@@ -1,11 +1,11 @@
 //! Between numpy's arrays and slices.
 
 use crate::error::Refusal;
-use crate::work::Watch;
 use memo_text::Tokenizer;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use serde::Serialize;
+use std::ops::ControlFlow;
 
 /// Tokens as they come from Python.
 pub(crate) type Tokens<'py> = PyReadonlyArray1<'py, u32>;
@@ -50,13 +50,22 @@ pub(crate) enum Owned {
 }
 
 impl Owned {
-    /// Its tokens. Ctrl-C is heard meanwhile.
-    pub(crate) fn tokens(self, tokenizer: &Tokenizer, watch: &Watch) -> Result<Vec<u32>, Refusal> {
+    /// Bytes that must be tokenized.
+    pub(crate) fn bytes(&self) -> usize {
         match self {
-            Owned::Text(text) => {
-                let told = &mut |done| watch.tell("tokenizing", done, text.len());
-                Ok(tokenizer.encode_bytes_watched(text.as_bytes(), told)?)
-            }
+            Owned::Text(text) => text.len(),
+            Owned::Tokens(_) => 0,
+        }
+    }
+
+    /// Its tokens; tells how many bytes are done, and stops if it is told to.
+    pub(crate) fn tokens(
+        self,
+        tokenizer: &Tokenizer,
+        told: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> Result<Vec<u32>, Refusal> {
+        match self {
+            Owned::Text(text) => Ok(tokenizer.encode_bytes_watched(text.as_bytes(), told)?),
             Owned::Tokens(tokens) => Ok(tokens),
         }
     }

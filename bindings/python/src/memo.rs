@@ -243,10 +243,16 @@ impl Memo {
     ) -> PyResult<String> {
         let owned = documents.into_iter().map(|(id, text, labels)| (id, text.owned(), labels));
         let owned: Vec<_> = owned.collect();
+        let whole = owned.iter().map(|(_, text, _)| text.bytes()).sum();
         watched(py, progress, |watch| {
-            let (mut new, mut count) = (Vec::new(), 0);
+            // What cannot be changed is not worth the tokenizing.
+            self.model.read(|model| model.store().map(drop))?;
+            let (mut new, mut count, mut before) = (Vec::new(), 0, 0);
             for (id, text, labels) in owned {
-                let ids = text.tokens(&self.tokenizer, watch)?;
+                let bytes = text.bytes();
+                let told = &mut |done| watch.tell("tokenizing", before + done, whole);
+                let ids = text.tokens(&self.tokenizer, told)?;
+                before += bytes;
                 count += ids.len() as u64 + 1;
                 let mut document = NewDocument::tokens(ids);
                 if let Some(id) = id {

@@ -37,6 +37,22 @@ def test_a_function_is_told_how_far_it_is(memo: Memo) -> None:
     assert "memorizing" in {what for what, _, _ in steps}
 
 
+def test_documents_are_tokenized_from_the_first_to_the_last_byte(tmp_path: Path) -> None:
+    steps: list[tuple[int, int]] = []
+
+    def told(what: str, done: int, whole: int) -> None:
+        if what != "tokenizing":
+            raise RuntimeError("enough")
+        steps.append((done, whole))
+
+    text = "The owl reads at night. " * 400_000
+    with Memo.create(tmp_path / "g.memo", tokenizer="gpt2", memory="16MiB") as memo:
+        with pytest.raises(RuntimeError, match="enough"):
+            memo.memorize([(f"owl-{n}", text) for n in range(4)], force=True, progress=told)
+    assert steps == sorted(steps)
+    assert {whole for _, whole in steps} == {4 * len(text)}
+
+
 @needs_tqdm
 def test_true_shows_bars(memo: Memo, capfd: pytest.CaptureFixture[str]) -> None:
     memo.memorize(MUCH, force=True, progress=True)

@@ -91,6 +91,11 @@ fn unknown_tokens_change_nothing() {
     let mut single = SingleMemory::new(SingleConfig::new(10, 64, 2).unwrap()).unwrap();
     assert_eq!(single.memorize(&[1, 2, 10]).unwrap_err(), error);
     assert_eq!(single.predict(&[1]).unwrap_err(), Error::WindowLength { got: 1, expected: 2 });
+    assert_eq!(
+        SingleMemory::with_symbols(SingleConfig::new(10, 64, 2).unwrap(), vec![0.0; 64])
+            .unwrap_err(),
+        ConfigError::Symbols { got: 64, expected: 320 }
+    );
     assert_eq!(SingleConfig::new(10, 64, 0), Err(ConfigError::NoHeads));
     assert_eq!(
         SingleConfig::new(10, 64, 3),

@@ -69,7 +69,7 @@ impl SingleMemory {
     pub fn reading(&self) -> Reading {
         let config = self.config();
         let keys = match config.codes {
-            CodeKind::Gaussian if !self.has_symbols() => {
+            CodeKind::Gaussian if !self.own_symbols => {
                 1.0 + config.head_dim as f64 / config.dim as f64
             }
             _ => 1.0,

@@ -95,7 +95,7 @@ pub struct SingleMemory {
     /// W_V·x of every token, once so many are encoded at a time that this costs less; or what was given instead.
     reduced: OnceLock<Vec<f32>>,
     /// Whether something stands in the place of W_V·x.
-    own_symbols: bool,
+    pub(super) own_symbols: bool,
 }
 
 /// Floats that the reduced codes of a whole vocabulary may take.
@@ -146,11 +146,6 @@ impl SingleMemory {
         memory.reduced = OnceLock::from(symbols);
         memory.own_symbols = true;
         Ok(memory)
-    }
-
-    /// Whether keys are made of vectors of their own instead of W_V·x.
-    pub(super) fn has_symbols(&self) -> bool {
-        self.own_symbols
     }
 
     /// The shape.
