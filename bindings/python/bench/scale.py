@@ -103,7 +103,7 @@ def writing(given: list[Ids], cells: int) -> None:
     print("|---|---|---|---|---|---|")
     whole = 0.0
     for count in (1, 2, 4, 8, 16, 64):
-        lens = _memo.Lens.create(count, parameters=cells)
+        lens = _memo.ShardReader.create(count, parameters=cells)
         times, held = [], []
         for index in range(0, count, max(1, count // 8)):
             shard = _memo.Shard(lens.settings, index, count)
@@ -118,7 +118,7 @@ def writing(given: list[Ids], cells: int) -> None:
 class Fetching:
     """Counts what a lens asks for."""
 
-    def __init__(self, lens: _memo.Lens, find: Callable[[int, Any], Any]) -> None:
+    def __init__(self, lens: _memo.ShardReader, find: Callable[[int, Any], Any]) -> None:
         self.lens, self.find = lens, find
         self.rounds = self.rows = self.keys = self.sent = self.received = 0
 
@@ -143,7 +143,7 @@ class Fetching:
 
 def reading(given: list[Ids], cells: int, strange: Ids, whole: Path) -> None:
     count = 4
-    lens = _memo.Lens.create(count, parameters=cells)
+    lens = _memo.ShardReader.create(count, parameters=cells)
     shards = [_memo.Shard(lens.settings, index, count) for index in range(count)]
     for shard in shards:
         shard.write(given)

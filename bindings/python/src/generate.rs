@@ -2,7 +2,7 @@
 
 use crate::error::Refusal;
 use crate::model::Shared;
-use memo::readout::{Backoff, Choice, Generation as Steps};
+use memo::readout::{Backoff, Generation as Steps, Sampling};
 use memo_store::{Engine, Error};
 use memo_text::{StreamDecoder, Tokenizer};
 use pyo3::prelude::*;
@@ -20,13 +20,13 @@ pub(crate) struct Speaker {
     steps: Steps,
     /// All that was said, which the dense engine must know.
     context: Vec<u32>,
-    choice: Choice,
+    choice: Sampling,
     decoder: StreamDecoder,
     end: u32,
 }
 
 impl Speaker {
-    pub(crate) fn new(tokenizer: &Tokenizer, prompt: &[u32], choice: Choice) -> Self {
+    pub(crate) fn new(tokenizer: &Tokenizer, prompt: &[u32], choice: Sampling) -> Self {
         Speaker {
             steps: Steps::new(prompt, choice.clone()),
             context: prompt.to_vec(),
@@ -132,12 +132,12 @@ pub(crate) fn choice(
     top_k: usize,
     top_p: f64,
     seed: u64,
-) -> Result<Choice, Refusal> {
+) -> Result<Sampling, Refusal> {
     if !(0.0..=100.0).contains(&temperature) {
         return Err(Refusal::invalid(format!("temperature {temperature}: choose 0 to 100")));
     }
     if !(top_p > 0.0 && top_p <= 1.0) {
         return Err(Refusal::invalid(format!("top_p {top_p}: choose above 0, up to 1")));
     }
-    Ok(Choice { temperature, top_k, top_p, seed, stop: Vec::new() })
+    Ok(Sampling { temperature, top_k, top_p, seed, stop: Vec::new() })
 }

@@ -32,7 +32,7 @@ mod _memo {
     #[pymodule_export]
     use crate::read::{fitting, read_documents};
     #[pymodule_export]
-    use crate::shard::{Lens, Shard, combine};
+    use crate::shard::{Shard, ShardReader, combine};
     use pyo3::prelude::*;
 
     #[pymodule_init]

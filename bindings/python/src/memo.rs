@@ -7,7 +7,7 @@ use crate::model::{Model, Shared};
 use crate::options::{Options, size};
 use crate::score::{SLICE, check, score_all, slices};
 use crate::work::watched;
-use memo::readout::{Backoff, ReadOut, Scratch, look_at, score_at};
+use memo::readout::{Backoff, ReadOut, Scratch, map_distributions, score_at};
 use memo_store::{Conflict, Error, NewDocument, Reader, Store};
 use memo_text::Tokenizer;
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -449,10 +449,11 @@ impl Memo {
                 let mut logs = Vec::with_capacity(rows * vocabulary);
                 for slice in slices(start..end, 64) {
                     watch.at("reading", slice.start - start, rows)?;
-                    let seen = look_at(memory, &Backoff::default(), &text, slice, |_, d| {
-                        let logs = d.dense().into_iter().map(|p| libm::log(p) as f32);
-                        logs.collect::<Vec<f32>>()
-                    })?;
+                    let seen =
+                        map_distributions(memory, &Backoff::default(), &text, slice, |_, d| {
+                            let logs = d.dense().into_iter().map(|p| libm::log(p) as f32);
+                            logs.collect::<Vec<f32>>()
+                        })?;
                     seen.into_iter().for_each(|row| logs.extend(row));
                 }
                 Ok(logs)

@@ -2,7 +2,7 @@
 
 use crate::error::Refusal;
 use crate::work::Watch;
-use memo::readout::{Backoff, look_at_all};
+use memo::readout::{Backoff, map_distributions_all};
 use memo::sparse::Memory;
 use std::ops::Range;
 
@@ -53,10 +53,15 @@ pub(crate) fn score_all(
         let together = &parts[first..last];
         let texts: Vec<(&[u32], Range<usize>)> =
             together.iter().map(|(i, slice)| (&requests[*i].0[..], slice.clone())).collect();
-        let seen = look_at_all(memory, &Backoff::default(), &texts, |which, p, distribution| {
-            let token = texts[which].0[p];
-            (libm::log(distribution.probability(token)), distribution.best() == token)
-        })?;
+        let seen = map_distributions_all(
+            memory,
+            &Backoff::default(),
+            &texts,
+            |which, p, distribution| {
+                let token = texts[which].0[p];
+                (libm::log(distribution.probability(token)), distribution.best() == token)
+            },
+        )?;
         for ((i, _), seen) in together.iter().zip(seen) {
             let (logs, greedy) = &mut scored[*i];
             *greedy &= seen.iter().all(|(_, best)| *best);

@@ -4,9 +4,10 @@ use crate::convert::{self, TokenArray, Tokens, json, tokens};
 use crate::error::Refusal;
 use crate::options::Options;
 use crate::work::watched;
-use memo::readout::{Backoff, ReadOut, Scratch, argmax_at, look_at_all};
+use memo::readout::{Backoff, ReadOut, Scratch, best_at, map_distributions_all};
 use memo::sparse::{
-    Found, Leaves, Lens as Inner, Memory, Passage, Settings, Shard as Held, Wanted,
+    Leaves, Memory, Settings, Shard as Held, ShardReader as Inner, ShardRequest, ShardResponse,
+    Span,
 };
 use memo_text::Tokenizer;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -30,9 +31,14 @@ fn owned<T: numpy::Element + Copy>(array: &In<'_, T>) -> Vec<T> {
     array.as_array().iter().copied().collect()
 }
 
-fn wanted(given: &WantedIn<'_>) -> Wanted {
+fn wanted(given: &WantedIn<'_>) -> ShardRequest {
     let (slots, rows, pairs, totals) = given;
-    Wanted { slots: owned(slots), rows: owned(rows), pairs: owned(pairs), totals: owned(totals) }
+    ShardRequest {
+        slots: owned(slots),
+        rows: owned(rows),
+        pairs: owned(pairs),
+        totals: owned(totals),
+    }
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -61,8 +67,8 @@ impl Shard {
     fn write(&self, py: Python<'_>, documents: Vec<Tokens<'_>>, weight: i32) -> PyResult<()> {
         let documents: Vec<Vec<u32>> = documents.iter().map(tokens).collect();
         watched(py, None, |_| {
-            let passages: Vec<Passage<'_>> =
-                documents.iter().map(|document| Passage::whole(document, weight)).collect();
+            let passages: Vec<Span<'_>> =
+                documents.iter().map(|document| Span::whole(document, weight)).collect();
             Ok(lock(&self.0).write(&passages)?)
         })
     }
@@ -70,7 +76,7 @@ impl Shard {
     fn find<'py>(&self, py: Python<'py>, wanted: WantedIn<'_>) -> PyResult<FoundOut<'py>> {
         let wanted = self::wanted(&wanted);
         let found = py.detach(|| lock(&self.0).find(&wanted)).map_err(Refusal::from)?;
-        let Found { cells, wide, values, pairs, totals } = found;
+        let ShardResponse { cells, wide, values, pairs, totals } = found;
         Ok((
             PyArray1::from_vec(py, cells),
             PyArray1::from_vec(py, wide),
@@ -133,13 +139,13 @@ pub(crate) fn combine(py: Python<'_>, settings: &str, leaves: Vec<Vec<u8>>) -> P
 
 /// The reader's side: is given what a query needs, and reads as an undivided memory would.
 #[pyclass(frozen, module = "memo_lm._memo")]
-pub(crate) struct Lens {
+pub(crate) struct ShardReader {
     lens: Mutex<Inner>,
     settings: Settings,
     tokenizer: Tokenizer,
 }
 
-impl Lens {
+impl ShardReader {
     /// Reads positions of texts; `None` if something is missing.
     fn read<T: Send>(
         &self,
@@ -166,7 +172,7 @@ fn paired<'a>(
 }
 
 #[pymethods]
-impl Lens {
+impl ShardReader {
     #[staticmethod]
     #[pyo3(signature = (count, **options))]
     fn create(count: usize, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
@@ -179,7 +185,7 @@ impl Lens {
         let settings =
             Settings::new(n, end, new.seed, &new.shape, new.size).map_err(Refusal::from)?;
         let lens = Inner::new(settings.clone(), count).map_err(Refusal::from)?;
-        Ok(Lens { lens: Mutex::new(lens), settings, tokenizer })
+        Ok(ShardReader { lens: Mutex::new(lens), settings, tokenizer })
     }
 
     #[getter]
@@ -232,11 +238,12 @@ impl Lens {
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
         let all = paired(&texts, &positions)?;
         let wanted = watched(py, None, |_| Ok(lock(&self.lens).want(&all)?))?;
-        if wanted.iter().all(Wanted::is_empty) {
+        if wanted.iter().all(ShardRequest::is_empty) {
             return Ok(None);
         }
         let each = wanted.into_iter().map(|wanted| {
-            let Wanted { slots, rows, pairs, totals } = Some(wanted).filter(|w| !w.is_empty())?;
+            let ShardRequest { slots, rows, pairs, totals } =
+                Some(wanted).filter(|w| !w.is_empty())?;
             let [rows, pairs, totals] = [rows, pairs, totals].map(|v| PyArray1::from_vec(py, v));
             Some((PyArray1::from_vec(py, slots), rows, pairs, totals))
         });
@@ -245,7 +252,7 @@ impl Lens {
 
     fn take(&self, shard: usize, wanted: WantedIn<'_>, found: FoundIn<'_>) -> PyResult<()> {
         let (cells, wide, values, pairs, totals) = &found;
-        let found = Found {
+        let found = ShardResponse {
             cells: owned(cells),
             wide: owned(wide),
             values: owned(values),
@@ -265,7 +272,7 @@ impl Lens {
     ) -> PyResult<Option<Vec<Out<'py, f64>>>> {
         let end = self.settings.end;
         let scores = self.read(py, &texts, &positions, |memory, all| {
-            look_at_all(memory, &Backoff::default(), all, |which, p, distribution| {
+            map_distributions_all(memory, &Backoff::default(), all, |which, p, distribution| {
                 let token = all[which].0.get(p).copied().unwrap_or(end);
                 libm::log(distribution.probability(token))
             })
@@ -285,8 +292,7 @@ impl Lens {
     ) -> PyResult<Option<Vec<TokenArray<'py>>>> {
         let best = self.read(py, &texts, &positions, |memory, all| {
             let each = all.iter();
-            each.map(|(text, at)| argmax_at(memory, &Backoff::default(), text, at.clone()))
-                .collect()
+            each.map(|(text, at)| best_at(memory, &Backoff::default(), text, at.clone())).collect()
         })?;
         let arrays = |best: Vec<Vec<u32>>| {
             best.into_iter().map(|tokens| PyArray1::from_vec(py, tokens)).collect()

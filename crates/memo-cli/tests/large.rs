@@ -23,7 +23,7 @@ const WORDS: &str = "the of and to a in that it was he for on with as his they a
 /// Words drawn by rank, most often the first; in one sentence of five a word of its own.
 fn write_text(path: &Path) {
     let words: Vec<&str> = WORDS.split_whitespace().collect();
-    let mut reader = Stream::new(2, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(2, Purpose::Sampling, 0).draws();
     let mut out = BufWriter::new(std::fs::File::create(path).unwrap());
     let mut written = 0;
     while written < BYTES {

@@ -8,7 +8,7 @@ use memo_lab::realtext::{Experiment, run};
 #[test]
 fn a_made_up_text_is_recalled_and_forgotten() {
     // Words in sentences: a random walk that often returns to the same words.
-    let mut reader = Stream::new(1, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(1, Purpose::Sampling, 0).draws();
     let mut word = 0;
     let mut draw = |tokens: usize| -> Vec<u32> {
         (0..tokens)

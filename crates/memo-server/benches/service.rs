@@ -6,7 +6,7 @@ mod common;
 
 use common::{Client, Server};
 use memo::random::{Purpose, Stream};
-use memo::readout::{Backoff, Choice, Generator, score};
+use memo::readout::{Backoff, Generator, Sampling, score};
 use memo::sparse::{Memory, Settings, Size};
 use memo_server::Config;
 use memo_store::NewModel;
@@ -21,7 +21,7 @@ const WORDS: usize = 1_200_000;
 
 /// Made-up words by rank, as in a text.
 fn text(seed: u64, words: usize) -> String {
-    let mut reader = Stream::new(seed, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(seed, Purpose::Sampling, 0).draws();
     let mut text = String::new();
     for k in 0..words {
         let u = reader.below(1 << 20) as f64 / f64::from(1 << 20);
@@ -61,7 +61,7 @@ async fn main() {
     let settings = Settings::new(50257, tokenizer.eos(), new.seed, &new.shape, new.size).unwrap();
     let mut memory = Memory::new(settings).unwrap();
     memory.memorize(&tokens).unwrap();
-    println!("{} tokens, {} MB of memory", tokens.len(), memory.held().total() / 1_000_000);
+    println!("{} tokens, {} MB of memory", tokens.len(), memory.usage().total() / 1_000_000);
     let server = Server::start(&new, Config::default()).await;
     let mut client = server.client().await;
     client.ok("/api/documents", &json!({"text": text, "id": "text"})).await;
@@ -84,7 +84,7 @@ fn asked(prompt: &[u32], tokens: usize, stream: bool) -> Value {
 
 fn by_library(memory: &Memory, prompt: &[u32], tokens: usize) -> usize {
     let readout = Backoff::default();
-    Generator::new(memory, &readout, prompt, Choice::default()).take(tokens).count()
+    Generator::new(memory, &readout, prompt, Sampling::default()).take(tokens).count()
 }
 
 /// One client, one completion after the other.

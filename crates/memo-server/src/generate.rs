@@ -4,7 +4,7 @@
 use crate::app::Shared;
 use crate::desk::Gone;
 use crate::error::Failure;
-use memo::readout::{Backoff, Choice, Distribution, Generation, look_at};
+use memo::readout::{Backoff, Distribution, Generation, Sampling, map_distributions};
 use memo_store::{Spoke, View};
 use memo_text::StreamDecoder;
 
@@ -16,7 +16,7 @@ const SLICE: usize = 256;
 pub(crate) struct Ask {
     pub(crate) prompt: Vec<u32>,
     pub(crate) tokens: usize,
-    pub(crate) choice: Choice,
+    pub(crate) choice: Sampling,
     pub(crate) stop: Vec<String>,
     pub(crate) look: Look,
 }
@@ -171,7 +171,7 @@ impl<'a> Speaker<'a> {
     }
 
     fn next_dense(&mut self, view: &View) -> Result<Said, Failure> {
-        let (Choice { temperature, .. }, Look { top, .. }) = (&self.ask.choice, self.ask.look);
+        let (Sampling { temperature, .. }, Look { top, .. }) = (&self.ask.choice, self.ask.look);
         if *temperature > 0.0 || top.is_some() {
             let message =
                 "probabilities and sampling need the sparse engine; this model has the dense one";
@@ -267,9 +267,13 @@ pub(crate) fn read(
         let message = "probabilities need the sparse engine; this model has the dense one";
         let memory = view.memory().sparse().ok_or_else(|| Failure::bad(message))?;
         let slice = start..(start + SLICE).min(text.len());
-        seen.extend(look_at(memory, &Backoff::default(), text, slice, |p, distribution| {
-            Seen::new(distribution, text[p], top)
-        })?);
+        seen.extend(map_distributions(
+            memory,
+            &Backoff::default(),
+            text,
+            slice,
+            |p, distribution| Seen::new(distribution, text[p], top),
+        )?);
     }
     app.metrics.scored.inc_by(seen.len() as u64);
     Ok(seen)

@@ -7,7 +7,7 @@
 
 use memo::random::{Purpose, Stream};
 use memo::readout::{Backoff, ReadOut, Scratch};
-use memo::sparse::{Memory, Passage, Size};
+use memo::sparse::{Memory, Size, Span};
 use memo_store::{NewDocument, NewModel, Reader, Store};
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ fn main() {
     let path = home.path().join("m.memo");
     let new = NewModel { size: Size::Parameters(mib << 20), ..NewModel::default() };
     let vocabulary = f64::from(new.tokenizer.vocab_size() as u32 - 1);
-    let mut reader = Stream::new(1, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(1, Purpose::Sampling, 0).draws();
     let text: Vec<u32> = (0..TOKENS)
         .map(|_| {
             let uniform = reader.below(1 << 32) as f64 / 4_294_967_296.0;
@@ -32,10 +32,10 @@ fn main() {
     let mut store = Store::create(&path, &new).unwrap();
     let settings = store.model().sparse().unwrap().clone();
     let mut memory = Memory::new(settings).unwrap();
-    let passages: Vec<Passage<'_>> = documents.iter().map(|d| Passage::whole(d, 1)).collect();
+    let passages: Vec<Span<'_>> = documents.iter().map(|d| Span::whole(d, 1)).collect();
     // The first pass also makes the system hand out pages; it is not timed.
     memory.write(&passages).unwrap();
-    let back: Vec<Passage<'_>> = documents.iter().map(|d| Passage::whole(d, -1)).collect();
+    let back: Vec<Span<'_>> = documents.iter().map(|d| Span::whole(d, -1)).collect();
     memory.write(&back).unwrap();
     let engine = timed(|| memory.write(&passages).unwrap());
     drop(memory);

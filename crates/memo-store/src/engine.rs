@@ -10,8 +10,8 @@ use crate::ledger::Content;
 use crate::model::{Model, Sizes};
 use crate::record::Role;
 use memo::dense::DenseMemo;
-use memo::readout::{Backoff, ReadOut, Scratch, argmax_at};
-use memo::sparse::{Memory, Passage};
+use memo::readout::{Backoff, ReadOut, Scratch, best_at};
+use memo::sparse::{Memory, Span};
 use std::ops::Range;
 
 /// The memory of a model.
@@ -66,7 +66,7 @@ impl Engine {
     /// Refuses tokens that the memory cannot hold.
     pub(crate) fn check(&self, tokens: &[u32]) -> Result<(), Error> {
         match self {
-            Engine::Sparse(memory) => Ok(memory.check(&[Passage::whole(tokens, 1)])?),
+            Engine::Sparse(memory) => Ok(memory.check(&[Span::whole(tokens, 1)])?),
             Engine::Dense(memory) => {
                 let vocab = memory.config().vocab as u32;
                 match tokens.iter().find(|&&token| token >= vocab) {
@@ -85,7 +85,7 @@ impl Engine {
     }
 
     /// Writes passages. Only an exact memory takes parts of documents, and weights other than 1.
-    pub(crate) fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, passages: &[Span<'_>]) -> Result<(), Error> {
         match self {
             Engine::Sparse(memory) => {
                 // Few tokens touch few pages of a mapped checkpoint; many touch all of them, one slow fault at a time.
@@ -111,7 +111,7 @@ impl Engine {
             return Err(Error::Invalid(why));
         }
         match self {
-            Engine::Sparse(memory) => Ok(argmax_at(memory, &Backoff::default(), text, start..end)?),
+            Engine::Sparse(memory) => Ok(best_at(memory, &Backoff::default(), text, start..end)?),
             Engine::Dense(memory) => {
                 let before = start.saturating_sub(memory.config().window());
                 let along = memory.predict_along(&text[before..end])?;
@@ -130,10 +130,10 @@ impl Engine {
 }
 
 /// What is written of a content.
-pub(crate) fn passages(content: &Content, sign: i32) -> impl Iterator<Item = Passage<'_>> {
+pub(crate) fn passages(content: &Content, sign: i32) -> impl Iterator<Item = Span<'_>> {
     content.parts.iter().map(move |part| match content.role {
-        Role::Text => Passage::whole(part, sign),
-        Role::Edit { prompt, weight } => Passage {
+        Role::Text => Span::whole(part, sign),
+        Role::Edit { prompt, weight } => Span {
             document: part,
             positions: (prompt as usize).min(part.len())..part.len(),
             weight: weight * sign,

@@ -67,7 +67,7 @@ pub struct Origin {
 
 /// The text around a place, in reading order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct Excerpt {
     /// What stands before the matching part.
     pub before: String,
     /// What is also the end of the context.
@@ -142,7 +142,7 @@ impl View {
     }
 
     /// The text around a place, with up to `around` tokens on either side of what matches.
-    pub fn passage(&self, origin: &Origin, around: usize) -> Result<Passage, Error> {
+    pub fn passage(&self, origin: &Origin, around: usize) -> Result<Excerpt, Error> {
         let document = self.document(&origin.document)?;
         let version = document.versions.iter().find(|v| v.number == origin.version);
         let version = version.ok_or_else(|| Error::NoDocument(origin.document.clone()))?;
@@ -154,7 +154,7 @@ impl View {
                 let from = at.saturating_sub(origin.match_tokens as usize);
                 let next = (at + 1).min(part.len());
                 let text = |tokens: &[u32]| self.tokenizer.decode_lossy(tokens);
-                return Ok(Passage {
+                return Ok(Excerpt {
                     before: text(&part[from.saturating_sub(around)..from]),
                     matching: text(&part[from..at]),
                     token: text(&part[at..next]),

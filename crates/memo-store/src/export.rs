@@ -17,7 +17,7 @@ use crate::model::{FORMAT, Model};
 use crate::record::{CopyKind, Kind, Role};
 use crate::store::{Store, private};
 use crate::watch::Watch;
-use memo::sparse::{Memory, PARTS, Ram, Saved, Settings, Storage, TableKind};
+use memo::sparse::{Memory, PARTS, Ram, SavedMemory, Settings, Storage, TableKind};
 use memo_text::Tokenizer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -283,7 +283,7 @@ struct Read {
     tables: [Vec<Vec<(u32, i64)>>; 2],
 }
 
-impl Saved for Read {
+impl SavedMemory for Read {
     fn unigrams(&self) -> Result<Vec<i64>, memo::sparse::Error> {
         Ok(self.unigrams.clone())
     }

@@ -78,7 +78,7 @@ impl Store {
         }
         parts.retain(|part| part.len() > 1);
         let whole: u64 = parts.iter().map(|part| part.len() as u64 - 1).sum();
-        let mut reader = Stream::new(1, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(1, Purpose::Sampling, 0).draws();
         let mut places: Vec<u64> = if whole <= TRIED as u64 {
             (0..whole).collect()
         } else {

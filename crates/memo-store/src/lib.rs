@@ -59,7 +59,7 @@ pub use self::damage::Damage;
 pub use self::edit::Edited;
 pub use self::engine::Engine;
 pub use self::error::Error;
-pub use self::explain::{Candidate, Explanation, Heard, Origin, Passage, Spoke};
+pub use self::explain::{Candidate, Excerpt, Explanation, Heard, Origin, Spoke};
 pub use self::files::utc;
 pub use self::find::Found;
 pub use self::forget::Receipt;

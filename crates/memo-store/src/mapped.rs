@@ -8,7 +8,7 @@
 use crate::error::{Error, io};
 use crate::files;
 use memmap2::{MmapMut, MmapOptions};
-use memo::sparse::{RUN, Storage};
+use memo::sparse::{PAGE, Storage};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,8 +67,8 @@ impl Storage for Mapped {
         if self.checked[run].load(Ordering::Acquire) {
             return Ok(());
         }
-        if crc32fast::hash(&self.map[run * RUN..][..RUN]) != self.checks[run] {
-            let place = format!("{}: cells from {} on", self.path.display(), run * RUN);
+        if crc32fast::hash(&self.map[run * PAGE..][..PAGE]) != self.checks[run] {
+            let place = format!("{}: cells from {} on", self.path.display(), run * PAGE);
             return Err(memo::sparse::Error::Storage(place));
         }
         // Several threads may check one run at the same time; none writes to it before its own check is done.

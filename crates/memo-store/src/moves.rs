@@ -8,7 +8,7 @@ use crate::ledger::{Content, Ledger};
 use crate::model::Model;
 use crate::record::{Op, Place};
 use crate::watch::Watch;
-use memo::sparse::{Memory, Passage, Settings};
+use memo::sparse::{Memory, Settings, Span};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -109,7 +109,7 @@ impl<'a> Moves<'a> {
                 return Err(Error::Stopped);
             }
             slices -= 1;
-            let inverse = passages.iter().map(|p| Passage { weight: -p.weight, ..p.clone() });
+            let inverse = passages.iter().map(|p| Span { weight: -p.weight, ..p.clone() });
             memory.write(&inverse.collect::<Vec<_>>())
         });
         Err(Failed { error, undone: exact && matches!(undone, Ok(()) | Err(Error::Stopped)) })
@@ -119,7 +119,7 @@ impl<'a> Moves<'a> {
     fn slices(
         &self,
         size: usize,
-        write: &mut dyn FnMut(&[Passage<'_>]) -> Result<(), Error>,
+        write: &mut dyn FnMut(&[Span<'_>]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut held: Vec<(Cow<'_, Content>, i32)> = Vec::new();
         let mut tokens = 0;
@@ -166,10 +166,7 @@ impl Texts for Moves<'_> {
         self.positions
     }
 
-    fn each(
-        &self,
-        write: &mut dyn FnMut(&[Passage<'_>]) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    fn each(&self, write: &mut dyn FnMut(&[Span<'_>]) -> Result<(), Error>) -> Result<(), Error> {
         self.slices(SLICE, write)
     }
 }
@@ -180,7 +177,7 @@ fn live_places(op: &Op) -> impl Iterator<Item = (Place, i32)> {
     both.into_iter().filter_map(|(place, sign)| Some((place.filter(|place| place.live)?, sign)))
 }
 
-fn positions(passages: &[Passage<'_>]) -> u64 {
+fn positions(passages: &[Span<'_>]) -> u64 {
     passages.iter().map(|passage| passage.positions.len() as u64).sum()
 }
 
@@ -188,15 +185,15 @@ fn positions(passages: &[Passage<'_>]) -> u64 {
 fn sliced(
     contents: &[(Cow<'_, Content>, i32)],
     size: usize,
-    write: &mut dyn FnMut(&[Passage<'_>]) -> Result<(), Error>,
+    write: &mut dyn FnMut(&[Span<'_>]) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut slice: Vec<Passage<'_>> = Vec::new();
+    let mut slice: Vec<Span<'_>> = Vec::new();
     let mut room = size;
     for passage in contents.iter().flat_map(|(content, sign)| passages(content, *sign)) {
         let (mut start, end) = (passage.positions.start, passage.positions.end);
         while start < end {
             let stop = end.min(start.saturating_add(room));
-            slice.push(Passage { positions: start..stop, ..passage.clone() });
+            slice.push(Span { positions: start..stop, ..passage.clone() });
             room -= stop - start;
             start = stop;
             if room == 0 {

@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_row_keeps_its_direction() {
-        let mut reader = Stream::new(1, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(1, Purpose::Sampling, 0).draws();
         for (bits, least) in [(1, 0.75), (2, 0.90)] {
             for spread in [3, 20, 90, 5000] {
                 let values: Vec<i32> = (0..256)

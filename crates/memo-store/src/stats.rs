@@ -114,7 +114,7 @@ impl View {
 fn sizes(view: &View) -> (usize, usize, u64, u64, u64) {
     match (&view.model.memory, view.memory.sparse(), view.memory.dense()) {
         (Sizes::Sparse(settings), Some(memory), _) => {
-            let held = memory.held();
+            let held = memory.usage();
             let longest = settings.slots.iter().map(|slot| slot.len).max().unwrap_or(1);
             let layers = longest.ilog(settings.heads) as usize + 1;
             let cells = (held.cells + held.wide) as u64;

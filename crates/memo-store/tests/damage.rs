@@ -314,9 +314,9 @@ fn damaged_cells_are_refused_when_touched_and_never_blessed() {
     // A cell that was written before the checkpoint, in a run that opening does not touch.
     let cells = head(bytes).1["cells"].as_u64().unwrap() as usize;
     let sections = head(bytes).1["sections"][0]["start"].as_u64().unwrap() as usize;
-    let runs = (cells..sections).step_by(memo::sparse::RUN);
+    let runs = (cells..sections).step_by(memo::sparse::PAGE);
     let mut written =
-        runs.filter_map(|run| (run..run + memo::sparse::RUN).find(|&at| bytes[at] != 0));
+        runs.filter_map(|run| (run..run + memo::sparse::PAGE).find(|&at| bytes[at] != 0));
     let mut store = written
         .find_map(|cell| {
             let mut changed = bytes.to_vec();

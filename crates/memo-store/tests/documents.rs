@@ -401,7 +401,7 @@ fn one_writer_and_any_number_of_readers() {
 /// Text that repeats itself enough to be hard and is long enough to fill the memory.
 fn long_text() -> String {
     let words = ["owl", "moon", "tower", "letter", "garden", "stone", "river", "clock"];
-    let mut reader = memo::random::Stream::new(3, memo::random::Purpose::Sampling, 0).reader();
+    let mut reader = memo::random::Stream::new(3, memo::random::Purpose::Sampling, 0).draws();
     (0..500).map(|_| words[reader.below(8) as usize].to_owned() + " ").collect()
 }
 

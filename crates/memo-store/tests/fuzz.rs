@@ -3,8 +3,8 @@
 //! Random changes alone would only ever reach the checksums, so these are made right again after each change.
 //! `MEMO_FUZZ=20000 cargo test -p memo-store --test fuzz` tries more (`cargo xtask fuzz` does that).
 
-use memo::random::{Purpose, Reader as Random, Stream};
-use memo_store::Reader;
+use memo::random::{Purpose, Draws as Random, Stream};
+use memo_store::Draws;
 use std::path::{Path, PathBuf};
 
 fn golden() -> PathBuf {
@@ -66,7 +66,7 @@ fn repair(file: &mut [u8]) -> Option<()> {
 
 fn try_opening(directory: &Path, what: &str) -> bool {
     let opened = std::panic::catch_unwind(|| {
-        let reader = Reader::open(directory).map_err(|error| error.to_string())?;
+        let reader = Draws::open(directory).map_err(|error| error.to_string())?;
         reader.complete("The owl", 4).map_err(|error| error.to_string())
     });
     opened.unwrap_or_else(|_| panic!("{what}: opening panicked")).is_ok()
@@ -78,7 +78,7 @@ fn a_hostile_checkpoint_is_refused_or_read() {
     let name = "memory.000000000006";
     let good = std::fs::read(golden().join(name)).unwrap();
     std::fs::copy(golden().join("model.toml"), home.path().join("model.toml")).unwrap();
-    let mut random = Stream::new(11, Purpose::Sampling, 0).reader();
+    let mut random = Stream::new(11, Purpose::Sampling, 0).draws();
     let head = 16 + u32::from_le_bytes(good[12..16].try_into().unwrap()) as usize;
     let mut read = 0;
     for case in 0..cases() {
@@ -110,7 +110,7 @@ fn a_hostile_model_file_is_refused_or_read() {
     let good = std::fs::read(golden().join("model.toml")).unwrap();
     let name = "memory.000000000006";
     std::fs::copy(golden().join(name), home.path().join(name)).unwrap();
-    let mut random = Stream::new(12, Purpose::Sampling, 0).reader();
+    let mut random = Stream::new(12, Purpose::Sampling, 0).draws();
     for case in 0..cases() {
         let mut file = good.clone();
         mutate(&mut file, &mut random);

@@ -78,7 +78,7 @@ fn what_is_acknowledged_survives_a_kill() {
     let path = home.path().join("m.memo");
     drop(Store::create(&path, &small()).unwrap());
     drop(Store::create(&path.with_extension("other"), &small()).unwrap());
-    let mut instants = Stream::new(1, Purpose::Sampling, 0).reader();
+    let mut instants = Stream::new(1, Purpose::Sampling, 0).draws();
     let mut next = 0;
     let mut finished = 0;
     for kill in 0..kills {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// So many tokens of a made-up language, in documents of different lengths.
 fn texts(tokens: usize, name: &str) -> Vec<NewDocument> {
-    let mut reader = Stream::new(3, Purpose::Sampling, name.len() as u32).reader();
+    let mut reader = Stream::new(3, Purpose::Sampling, name.len() as u32).draws();
     let mut documents = Vec::new();
     let mut left = tokens;
     while left > 0 {

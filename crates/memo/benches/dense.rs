@@ -90,7 +90,7 @@ fn measure(codes: CodeKind, recall: Recall, dim: usize, tokens: usize) -> Measur
     let start = Instant::now();
     let mut memo = DenseMemo::new(config).unwrap();
     let created = start.elapsed();
-    let mut reader = Stream::new(3, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(3, Purpose::Sampling, 0).draws();
     let chunks: Vec<Vec<u32>> = (0..tokens / 1024).map(|_| reader.tokens(1024, VOCAB)).collect();
     let texts: Vec<&[u32]> = chunks.iter().map(Vec::as_slice).collect();
     let warm = reader.tokens(1024, VOCAB);

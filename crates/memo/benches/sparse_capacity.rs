@@ -7,7 +7,7 @@
 
 use memo::random::{Purpose, Stream};
 use memo::readout::{ReadOut, Scratch, Sum};
-use memo::sparse::{Memory, Passage, Settings, Slot};
+use memo::sparse::{Memory, Settings, Slot, Span};
 
 fn main() {
     let parameters: u64 = 1 << 20;
@@ -32,10 +32,10 @@ fn accuracy(parameters: u64, pairs: u64, copies: u32) -> f64 {
     let settings =
         Settings { vocabulary: 100_001, end: 100_000, seed: 1, heads: 2, slots: vec![slot] };
     let mut memory = Memory::new(settings).unwrap();
-    let mut reader = Stream::new(2, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(2, Purpose::Sampling, 0).draws();
     let sequences: Vec<Vec<u32>> = (0..pairs).map(|_| reader.tokens(5, 100_000)).collect();
-    let passages: Vec<Passage<'_>> =
-        sequences.iter().map(|s| Passage { document: s, positions: 4..5, weight: 1 }).collect();
+    let passages: Vec<Span<'_>> =
+        sequences.iter().map(|s| Span { document: s, positions: 4..5, weight: 1 }).collect();
     memory.write(&passages).unwrap();
     let mut scratch = Scratch::default();
     let tried: Vec<&Vec<u32>> = sequences.iter().step_by(sequences.len() / 1000).collect();

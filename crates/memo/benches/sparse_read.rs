@@ -6,13 +6,13 @@
 //! scores a long slot, and n·K cells a bucketed slot.
 
 use memo::random::{Purpose, Stream};
-use memo::readout::{Backoff, Choice, Generator, ReadOut, Scratch, score};
+use memo::readout::{Backoff, Generator, ReadOut, Sampling, Scratch, score};
 use memo::sparse::{Memory, Settings, Shape, Size};
 use std::time::Instant;
 
 /// Words drawn by rank with probability ∝ 1/(rank + 2.7), one third of them repeating a phrase seen before.
 fn text(tokens: usize, vocabulary: u32, seed: u64) -> Vec<u32> {
-    let mut reader = Stream::new(seed, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(seed, Purpose::Sampling, 0).draws();
     let n = f64::from(vocabulary - 1);
     let mut text: Vec<u32> = Vec::with_capacity(tokens);
     while text.len() < tokens {
@@ -66,7 +66,7 @@ fn main() {
         let (new, _) = time(&unseen, false);
         let (best, recall_best) = time(&text, true);
         let start = Instant::now();
-        let made: Vec<u32> = Generator::new(&memory, &readout, &text[..64], Choice::default())
+        let made: Vec<u32> = Generator::new(&memory, &readout, &text[..64], Sampling::default())
             .take(2000)
             .map(Result::unwrap)
             .collect();

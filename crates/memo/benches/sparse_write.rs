@@ -42,7 +42,7 @@ const VOCABULARY: u32 = 50_257;
 fn measure(bytes: usize, bandwidth: f64) {
     // Enough text to be fair, not more than the memory is for.
     let tokens = (bytes / 92).min(2_000_000);
-    let mut reader = Stream::new(1, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(1, Purpose::Sampling, 0).draws();
     let random = reader.tokens(tokens, VOCABULARY as usize - 1);
     // Tokens by Zipf's law; one in 32 begins a phrase of up to 32 tokens that was there before.
     let mut natural: Vec<u32> = Vec::with_capacity(tokens + 32);
@@ -82,7 +82,7 @@ fn of_text(bytes: usize, name: &str, text: &[u32], (stream, random_rows): (f64, 
             break;
         }
         // What the process holds more than before, over cells and tables; small memories do not touch all their cells.
-        held = (resident() - before) / memory.held().total() as f64;
+        held = (resident() - before) / memory.usage().total() as f64;
         let start = Instant::now();
         memory.forget(rest).unwrap();
         forget = forget.max(rest.len() as f64 / start.elapsed().as_secs_f64());
@@ -145,7 +145,7 @@ fn stream(bytes: usize) -> f64 {
 fn random_rows(bytes: usize) -> f64 {
     let mut cells = array(bytes);
     let part = bytes.div_ceil(rayon::current_num_threads());
-    let mut reader = Stream::new(1, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(1, Purpose::Sampling, 0).draws();
     let visits: Vec<(usize, usize)> = (0..400_000)
         .map(|visit| {
             let lines = if visit % 14 < 4 { 1 } else { 4 };

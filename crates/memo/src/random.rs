@@ -99,19 +99,19 @@ impl Stream {
     }
 
     /// A sequential reader of this stream's 64-bit words.
-    pub fn reader(self) -> Reader {
-        Reader { stream: self, next: 0 }
+    pub fn draws(self) -> Draws {
+        Draws { stream: self, next: 0 }
     }
 }
 
 /// Reads a stream from its beginning, two 64-bit words a block.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct Draws {
     stream: Stream,
     next: u64,
 }
 
-impl Reader {
+impl Draws {
     /// The next 64 random bits.
     pub fn word(&mut self) -> u64 {
         let block = self.stream.block(self.next / 2);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn permutations_are_permutations_and_signs_are_bits() {
-        let mut reader = Stream::new(9, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(9, Purpose::Sampling, 0).draws();
         for n in [0, 1, 2, 100] {
             let mut order = reader.permutation(n);
             order.sort_unstable();

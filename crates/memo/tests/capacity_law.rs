@@ -12,7 +12,7 @@ const VOCAB: usize = 60_000;
 fn recall(config: SingleConfig, pairs: usize) -> (f64, f64) {
     let heads = config.heads;
     let mut memory = SingleMemory::new(config).unwrap();
-    let mut reader = Stream::new(9, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(9, Purpose::Sampling, 0).draws();
     let windows = reader.tokens(pairs * heads, VOCAB);
     let next = reader.tokens(pairs, VOCAB);
     memory.memorize_pairs(&windows, &next).unwrap();

@@ -171,7 +171,7 @@ fn an_update_may_be_a_whole_text() {
 #[test]
 fn long_texts_are_read_as_their_prefixes_are() {
     // Long enough to cross the pieces and batches that texts are cut into.
-    let text = Stream::new(5, Purpose::Sampling, 0).reader().tokens(2300, 300);
+    let text = Stream::new(5, Purpose::Sampling, 0).draws().tokens(2300, 300);
     for codes in [CodeKind::Gaussian, CodeKind::Hadamard] {
         for recall in [Recall::Computed, Recall::Stored, Recall::Blend(0.0), Recall::Blend(0.5)] {
             let with = |update_rows| {
@@ -207,7 +207,7 @@ fn long_texts_are_read_as_their_prefixes_are() {
 
 #[test]
 fn threads_do_not_change_results() {
-    let text = Stream::new(1, Purpose::Sampling, 0).reader().tokens(3000, 500);
+    let text = Stream::new(1, Purpose::Sampling, 0).draws().tokens(3000, 500);
     for codes in [CodeKind::Gaussian, CodeKind::Hadamard] {
         let weights = |threads| {
             let config = DenseConfig { codes, threads, ..DenseConfig::new(500, 256, 2, 3) };

@@ -147,7 +147,7 @@ fn the_predicted_noise_is_the_measured_one() {
                 ..DenseConfig::authors(5000, 1024, 4, 2)
             };
             let mut memo = DenseMemo::new(config).unwrap();
-            let mut reader = Stream::new(1, Purpose::Sampling, 0).reader();
+            let mut reader = Stream::new(1, Purpose::Sampling, 0).draws();
             memo.memorize(&reader.tokens(4000, 5000)).unwrap();
             let (mut squares, mut predicted) = (0.0, 0.0);
             for _ in 0..20 {

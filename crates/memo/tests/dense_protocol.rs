@@ -13,7 +13,7 @@ const VOCAB: usize = 50_254;
 fn accuracy(codes: CodeKind, dim: usize, layers: usize, samples: Option<usize>) -> (f64, f64) {
     let config = DenseConfig { codes, seed: 1, ..DenseConfig::authors(VOCAB, dim, 4, layers) };
     let mut memo = DenseMemo::new(config).unwrap();
-    let mut reader = Stream::new(2, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(2, Purpose::Sampling, 0).draws();
     let chunks: Vec<Vec<u32>> = (0..30).map(|_| reader.tokens(1024, VOCAB)).collect();
     let texts: Vec<&[u32]> = chunks.iter().map(Vec::as_slice).collect();
     memo.memorize_all(&texts).unwrap();
@@ -99,7 +99,7 @@ fn stored_recall_collapses_early() {
                     ..DenseConfig::new(VOCAB, 1024, 4, 3)
                 };
                 let mut memo = DenseMemo::new(config).unwrap();
-                let mut reader = Stream::new(2, Purpose::Sampling, 0).reader();
+                let mut reader = Stream::new(2, Purpose::Sampling, 0).draws();
                 let texts: Vec<Vec<u32>> = (0..rows).map(|_| reader.tokens(1024, VOCAB)).collect();
                 texts.iter().for_each(|text| memo.memorize(text).unwrap());
                 let right: usize = texts

@@ -21,13 +21,13 @@ fn bits(values: &[f32]) -> u64 {
 
 #[test]
 fn streams() {
-    let mut reader = Stream::new(42, Purpose::Sampling, 7).reader();
+    let mut reader = Stream::new(42, Purpose::Sampling, 7).draws();
     assert_eq!(
         [reader.word(), reader.word(), reader.word()],
         [0x08d3_3028_2ed9_55c8, 0xdedc_dc2e_3972_84b6, 0x5115_9133_2b09_87df]
     );
     assert_eq!(
-        Stream::new(42, Purpose::Sampling, 7).reader().permutation(10),
+        Stream::new(42, Purpose::Sampling, 7).draws().permutation(10),
         [3, 5, 8, 9, 1, 6, 4, 2, 7, 0]
     );
     let mut values = [0.0; 4];

@@ -3,7 +3,7 @@
 
 mod sparse_common;
 
-use memo::sparse::{Memory, Passage, Settings, Shape, Size, Slot};
+use memo::sparse::{Memory, Settings, Shape, Size, Slot, Span};
 use sparse_common::{memory_of, settings, text};
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ fn block(document: &[u32], p: usize, slot: &Slot) -> Option<Block> {
 }
 
 impl Oracle {
-    fn write(&mut self, settings: &Settings, passage: &Passage<'_>) {
+    fn write(&mut self, settings: &Settings, passage: &Span<'_>) {
         for p in passage.positions.clone() {
             let token = passage.document.get(p).copied().unwrap_or(settings.end);
             for (s, slot) in settings.slots.iter().enumerate() {
@@ -56,12 +56,11 @@ fn totals_equal_the_oracle() {
         let long = text(3_000, 200, seed);
         let documents =
             [&long[..2_000], &long[1_990..2_400], &long[100..103], &long[5..6], &[][..]];
-        let mut passages: Vec<Passage<'_>> =
-            documents.iter().map(|d| Passage::whole(d, 1)).collect();
-        passages.push(Passage { document: &long[2_300..], positions: 30..37, weight: 5 });
-        passages.push(Passage { document: &long[2_400..], positions: 0..1, weight: 2 });
-        passages.push(Passage { document: &long[2_500..], positions: 1..2, weight: 1 });
-        passages.push(Passage { document: documents[1], positions: 0..411, weight: -1 });
+        let mut passages: Vec<Span<'_>> = documents.iter().map(|d| Span::whole(d, 1)).collect();
+        passages.push(Span { document: &long[2_300..], positions: 30..37, weight: 5 });
+        passages.push(Span { document: &long[2_400..], positions: 0..1, weight: 2 });
+        passages.push(Span { document: &long[2_500..], positions: 1..2, weight: 1 });
+        passages.push(Span { document: documents[1], positions: 0..411, weight: -1 });
         memory.write(&passages).unwrap();
         passages.iter().for_each(|passage| oracle.write(&settings, passage));
         for (document, p) in documents
@@ -88,7 +87,7 @@ fn decoded_counts_are_true_within_the_predicted_noise() {
     let text = text(tokens, vocabulary, 5);
     let memory = memory_of(&text, vocabulary);
     let mut oracle = Oracle::default();
-    oracle.write(memory.settings(), &Passage::whole(&text, 1));
+    oracle.write(memory.settings(), &Span::whole(&text, 1));
     let (mut z, mut found, mut missed, mut false_ones) = (Vec::new(), 0, 0, 0);
     let mut sigmas = vec![Vec::new(); memory.settings().slots.len()];
     for p in (40..tokens).step_by(37) {

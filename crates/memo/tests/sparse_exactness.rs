@@ -4,7 +4,7 @@
 mod sparse_common;
 
 use memo::sparse::{
-    Digest, Error, Leaves, Memory, PARTS, Passage, Ram, Saved, Scope, Settings, Slot, Storage,
+    Digest, Error, Leaves, Memory, PARTS, Ram, SavedMemory, Scope, Settings, Slot, Span, Storage,
     TableKind,
 };
 use proptest::prelude::*;
@@ -39,14 +39,14 @@ fn documents(vocabulary: u32) -> impl Strategy<Value = Vec<Vec<u32>>> {
     prop::collection::vec(prop::collection::vec(1..vocabulary, 0..60), 1..7)
 }
 
-fn memory_with(settings: &Settings, passages: &[Passage<'_>]) -> Memory {
+fn memory_with(settings: &Settings, passages: &[Span<'_>]) -> Memory {
     let mut memory = Memory::new(settings.clone()).unwrap();
     memory.write(passages).unwrap();
     memory
 }
 
-fn whole(documents: &[Vec<u32>]) -> Vec<Passage<'_>> {
-    documents.iter().map(|d| Passage::whole(d, 1)).collect()
+fn whole(documents: &[Vec<u32>]) -> Vec<Span<'_>> {
+    documents.iter().map(|d| Span::whole(d, 1)).collect()
 }
 
 fn digest_of(settings: &Settings, documents: &[Vec<u32>]) -> Digest {
@@ -105,9 +105,9 @@ proptest! {
         let end = document.len() + 1;
         let mut cuts: Vec<usize> = cuts.into_iter().map(|c| c.min(end)).chain([0, end]).collect();
         cuts.sort_unstable();
-        let mut parts: Vec<Passage<'_>> = cuts
+        let mut parts: Vec<Span<'_>> = cuts
             .windows(2)
-            .map(|cut| Passage { document: &document, positions: cut[0]..cut[1], weight: 1 })
+            .map(|cut| Span { document: &document, positions: cut[0]..cut[1], weight: 1 })
             .collect();
         parts.reverse();
         let expected = digest_of(&settings, std::slice::from_ref(&document));
@@ -117,10 +117,10 @@ proptest! {
     #[test]
     fn a_weight_is_so_many_times(document in prop::collection::vec(1u32..20, 0..40), weight in -9i32..10) {
         let settings = odd_settings(2, 20);
-        let once = Passage::whole(&document, weight.signum());
+        let once = Span::whole(&document, weight.signum());
         let times = vec![once; weight.unsigned_abs() as usize];
         prop_assert_eq!(
-            memory_with(&settings, &[Passage::whole(&document, weight)]).digest().unwrap(),
+            memory_with(&settings, &[Span::whole(&document, weight)]).digest().unwrap(),
             memory_with(&settings, &times).digest().unwrap()
         );
     }
@@ -138,7 +138,7 @@ proptest! {
             balance[pick] += if up { 1 } else { -1 };
         }
         for (document, balance) in docs.iter().zip(balance) {
-            memory.write(&[Passage::whole(document, -balance)]).unwrap();
+            memory.write(&[Span::whole(document, -balance)]).unwrap();
         }
         prop_assert_eq!(memory.digest().unwrap(), empty);
         prop_assert!(memory.cells().iter().all(|&b| b == 0));
@@ -173,7 +173,7 @@ struct Kept<'m> {
     leaves: Option<Leaves>,
 }
 
-impl Saved for Kept<'_> {
+impl SavedMemory for Kept<'_> {
     fn unigrams(&self) -> Result<Vec<i64>, Error> {
         Ok(self.memory.unigrams().to_vec())
     }
@@ -279,14 +279,14 @@ fn settings_are_in_the_digest() {
 #[test]
 fn what_is_refused_changes_nothing() {
     let settings = odd_settings(2, 40);
-    let mut memory = memory_with(&settings, &[Passage::whole(&[1, 2, 3], 1)]);
+    let mut memory = memory_with(&settings, &[Span::whole(&[1, 2, 3], 1)]);
     let before = memory.digest().unwrap();
     let good = [4, 5];
     let refused = [
         memory.memorize(&[1, 40]),
         memory.memorize(&[1, 0, 2]),
-        memory.write(&[Passage::whole(&good, 1), Passage::whole(&[99], 1)]),
-        memory.write(&[Passage { document: &good, positions: 1..4, weight: 1 }]),
+        memory.write(&[Span::whole(&good, 1), Span::whole(&[99], 1)]),
+        memory.write(&[Span { document: &good, positions: 1..4, weight: 1 }]),
         memory.merge(&Memory::new(odd_settings(3, 40)).unwrap()),
     ];
     assert!(matches!(

@@ -4,9 +4,9 @@ mod sparse_common;
 
 use memo::random::{Purpose, Stream};
 use memo::readout::{
-    Backoff, Cache, Choice, Constants, Generator, ReadOut, Scratch, Sum, argmax_all, score,
+    Backoff, Cache, Constants, Generator, ReadOut, Sampling, Scratch, Sum, best_all, score,
 };
-use memo::sparse::{Memory, Passage, Settings, Shape, Size};
+use memo::sparse::{Memory, Settings, Shape, Size, Span};
 use sparse_common::{memory_of, on_threads, settings, text};
 
 fn cached() -> Backoff {
@@ -63,7 +63,7 @@ fn memorized_text_is_recalled() {
     let text = text(tokens, vocabulary, 3);
     let memory = memory_of(&text, vocabulary);
     let positions: Vec<usize> = (64..tokens).step_by(17).collect();
-    let mut reader = Stream::new(1, Purpose::Sampling, 3).reader();
+    let mut reader = Stream::new(1, Purpose::Sampling, 3).draws();
     let mut scratch = Scratch::default();
     let mut share = |readout: &dyn ReadOut, damage: bool, best: bool| {
         let right = positions.iter().filter(|&&p| {
@@ -122,10 +122,10 @@ fn short_documents_begin_and_end() {
     let long = text(6_000, vocabulary, 6);
     let documents: Vec<&[u32]> = long.chunks(20).collect();
     let mut memory = Memory::new(settings(vocabulary, 92 * 7_000)).unwrap();
-    memory.write(&documents.iter().map(|d| Passage::whole(d, 1)).collect::<Vec<_>>()).unwrap();
+    memory.write(&documents.iter().map(|d| Span::whole(d, 1)).collect::<Vec<_>>()).unwrap();
     let readout = Backoff::default();
     let whole = documents.iter().filter(|document| {
-        let made: Vec<u32> = Generator::new(&memory, &readout, &document[..6], Choice::default())
+        let made: Vec<u32> = Generator::new(&memory, &readout, &document[..6], Sampling::default())
             .take(50)
             .map(Result::unwrap)
             .collect();
@@ -134,7 +134,7 @@ fn short_documents_begin_and_end() {
     let share = whole.count() as f64 / documents.len() as f64;
     assert!(share > 0.97, "{share}");
     // All predictions of one document at once, the end included.
-    let best = argmax_all(&memory, &readout, documents[7]).unwrap();
+    let best = best_all(&memory, &readout, documents[7]).unwrap();
     assert_eq!(best.len(), 21);
     assert_eq!(best[20], vocabulary - 1);
     assert_eq!(best[8..20], documents[7][8..]);
@@ -150,9 +150,9 @@ fn an_edit_wins_and_can_be_taken_back() {
     let prompt = &text[4_000..4_030];
     let target = [77, 78, 79];
     let document = [prompt, &target].concat();
-    let edit = |weight| Passage { document: &document, positions: 30..33, weight };
+    let edit = |weight| Span { document: &document, positions: 30..33, weight };
     memory.write(&[edit(8)]).unwrap();
-    let made: Vec<u32> = Generator::new(&memory, &Backoff::default(), prompt, Choice::default())
+    let made: Vec<u32> = Generator::new(&memory, &Backoff::default(), prompt, Sampling::default())
         .take(3)
         .map(Result::unwrap)
         .collect();
@@ -168,22 +168,22 @@ fn choices_are_followed() {
     let memory = memory_of(&text, vocabulary);
     let readout = Backoff::default();
     let prompt = [text[10]];
-    let make = |choice: Choice| -> Vec<u32> {
+    let make = |choice: Sampling| -> Vec<u32> {
         Generator::new(&memory, &readout, &prompt, choice).take(40).map(Result::unwrap).collect()
     };
-    let drawn = |seed| Choice { temperature: 1.0, seed, ..Choice::default() };
+    let drawn = |seed| Sampling { temperature: 1.0, seed, ..Sampling::default() };
     assert_eq!(make(drawn(1)), make(drawn(1)));
     assert_ne!(make(drawn(1)), make(drawn(2)));
-    let greedy = make(Choice::default());
-    assert_eq!(make(Choice { top_k: 1, ..drawn(3) }), greedy);
-    assert_eq!(make(Choice { top_p: 1e-9, ..drawn(3) }), greedy);
-    assert_eq!(make(Choice { temperature: 1e-3, ..drawn(3) }), greedy);
+    let greedy = make(Sampling::default());
+    assert_eq!(make(Sampling { top_k: 1, ..drawn(3) }), greedy);
+    assert_eq!(make(Sampling { top_p: 1e-9, ..drawn(3) }), greedy);
+    assert_eq!(make(Sampling { temperature: 1e-3, ..drawn(3) }), greedy);
     let stop = greedy[5];
     let first = greedy.iter().position(|&t| t == stop).unwrap();
-    assert_eq!(make(Choice { stop: vec![stop], ..Choice::default() }), greedy[..first]);
+    assert_eq!(make(Sampling { stop: vec![stop], ..Sampling::default() }), greedy[..first]);
 
     // Weighed, the tokens are the same, and each has the probability that the distribution gives it.
-    for choice in [Choice::default(), drawn(1)] {
+    for choice in [Sampling::default(), drawn(1)] {
         let generator = Generator::new(&memory, &readout, &prompt, choice.clone());
         let weighed: Vec<(u32, f64)> = generator.weighed().take(40).map(Result::unwrap).collect();
         let tokens: Vec<u32> = weighed.iter().map(|(token, _)| *token).collect();
@@ -224,10 +224,10 @@ fn capacity_is_one_pair_for_36_parameters() {
         bucketed: false,
     }];
     let mut memory = Memory::new(settings).unwrap();
-    let mut reader = Stream::new(1, Purpose::Sampling, 9).reader();
+    let mut reader = Stream::new(1, Purpose::Sampling, 9).draws();
     let sequences: Vec<Vec<u32>> = (0..pairs).map(|_| reader.tokens(5, 100_000)).collect();
-    let passages: Vec<Passage<'_>> =
-        sequences.iter().map(|s| Passage { document: s, positions: 4..5, weight: 1 }).collect();
+    let passages: Vec<Span<'_>> =
+        sequences.iter().map(|s| Span { document: s, positions: 4..5, weight: 1 }).collect();
     memory.write(&passages).unwrap();
     let mut scratch = Scratch::default();
     let tried: Vec<&Vec<u32>> = sequences.iter().step_by(6).collect();
@@ -248,7 +248,7 @@ fn other_shapes_recall_too() {
             Memory::new(Settings::new(vocabulary, vocabulary - 1, 1, &shape, size).unwrap())
                 .unwrap();
         memory.memorize(&text).unwrap();
-        let best = argmax_all(&memory, &Backoff::default(), &text[..2_000]).unwrap();
+        let best = best_all(&memory, &Backoff::default(), &text[..2_000]).unwrap();
         let right = (64..2_000).filter(|&p| best[p] == text[p]).count() as f64 / 1_936.0;
         assert!(right > 0.98, "{shape:?}: {right}");
     }

@@ -250,11 +250,11 @@ class Shard:
     def nbytes(self) -> int: ...
 
 @final
-class Lens:
+class ShardReader:
     """The reader's side: is given what a query needs, and reads as an undivided memory would."""
 
     @staticmethod
-    def create(count: int, **options: object) -> Lens: ...
+    def create(count: int, **options: object) -> ShardReader: ...
     @property
     def settings(self) -> str: ...
     @property

@@ -6,7 +6,7 @@ use crate::output::{FAINT, Report, styled};
 use crate::progress::Progress;
 use anstyle::{AnsiColor, Style};
 use anyhow::bail;
-use memo::readout::{Backoff, Choice, Generator};
+use memo::readout::{Backoff, Generator, Sampling};
 use memo_text::StreamDecoder;
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
@@ -95,7 +95,7 @@ pub(crate) fn complete(
     };
     let context = tokenizer.encode(&done.prompt)?;
     let readout = Backoff::default();
-    let choice = Choice {
+    let choice = Sampling {
         temperature: options.temperature,
         top_k: options.top_k,
         top_p: options.top_p,

@@ -7,7 +7,7 @@ use memo::codes::{CodeKind, TokenCodes};
 use memo::dense::{SingleConfig, SingleMemory};
 use memo::random::{Purpose, Stream};
 use memo::readout::{ReadOut, Scratch, Sum};
-use memo::sparse::{Memory, Passage, Ram, Settings, Slot, Storage};
+use memo::sparse::{Memory, Ram, Settings, Slot, Span, Storage};
 use rayon::prelude::*;
 
 /// Symbols, as in the paper.
@@ -30,7 +30,7 @@ impl Pairs {
     fn batches(seed: u64, heads: usize, batches: std::ops::Range<usize>) -> Self {
         let mut pairs = Pairs { windows: Vec::new(), next: Vec::new() };
         for batch in batches {
-            let mut reader = Stream::new(seed, Purpose::Sampling, batch as u32).reader();
+            let mut reader = Stream::new(seed, Purpose::Sampling, batch as u32).draws();
             pairs.windows.extend(reader.tokens(BATCH * heads, VOCABULARY));
             pairs.next.extend(reader.tokens(BATCH, VOCABULARY));
         }
@@ -90,8 +90,8 @@ impl Filled {
                     .map(|(window, next)| window.iter().chain([next]).copied().collect())
                     .collect();
                 let weight = if add { 1 } else { -1 };
-                let passage = |document| Passage { document, positions: h..h + 1, weight };
-                let passages: Vec<Passage<'_>> =
+                let passage = |document| Span { document, positions: h..h + 1, weight };
+                let passages: Vec<Span<'_>> =
                     documents.iter().map(|document| passage(document.as_slice())).collect();
                 memory.write(&passages)?;
             }

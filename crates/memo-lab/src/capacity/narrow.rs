@@ -6,7 +6,7 @@
 use crate::{Error, Setting, Share};
 use memo::codes::CodeKind;
 use memo::dense::{SingleConfig, SingleMemory};
-use memo::random::{Purpose, Reader, Stream};
+use memo::random::{Draws, Purpose, Stream};
 use serde::{Deserialize, Serialize};
 
 /// Windows that differ in their last token only.
@@ -58,7 +58,7 @@ pub(super) fn measure(
 ) -> Result<Recalled, Error> {
     let Narrow { codes, dim, heads } = *narrow;
     let config = SingleConfig { vocab, heads, head_dim: dim / heads, dim, codes, seed };
-    let mut reader = Stream::new(seed, Purpose::Sampling, heads as u32).reader();
+    let mut reader = Stream::new(seed, Purpose::Sampling, heads as u32).draws();
     let mut recall = |family: usize, per_pair: usize| -> Result<Share, Error> {
         let mut memory = SingleMemory::new(config.clone())?;
         let count = dim * dim / per_pair / family * family;
@@ -74,7 +74,7 @@ pub(super) fn measure(
 
 /// Windows in families of `family` that differ in their last token only.
 fn windows(
-    reader: &mut Reader,
+    reader: &mut Draws,
     vocab: usize,
     heads: usize,
     count: usize,

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::metrics::{
     exact_memorization, extraction_strength, harmonic_mean, mean, quantiles, rouge_l, words,
 };
-use memo::readout::{Backoff, Choice, Generator, ReadOut, Scratch};
+use memo::readout::{Backoff, Generator, ReadOut, Sampling, Scratch};
 use memo::sparse::Memory;
 use memo_text::Tokenizer;
 use rayon::prelude::*;
@@ -99,7 +99,7 @@ fn answer(
         right.push(distribution.best() == tokens[p]);
         logs.push(distribution.probability(tokens[p]).ln());
     }
-    let written = Generator::new(memory, &readout, &tokens[..*answer], Choice::default());
+    let written = Generator::new(memory, &readout, &tokens[..*answer], Sampling::default());
     let written: Vec<u32> = written.take(tokens.len() - answer).collect::<Result<_, _>>()?;
     let rouge = rouge_l(&words(&tokenizer.decode_lossy(&written)), &words(text)).recall;
     Ok(Answer { right, logs, rouge })

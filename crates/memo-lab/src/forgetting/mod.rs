@@ -9,7 +9,7 @@ use self::answers::{Measures, ask};
 use self::pairs::{Data, Document, sample};
 use crate::metrics::{KolmogorovSmirnov, kolmogorov_smirnov};
 use crate::{Error, Lab, Page, Setting, seconds};
-use memo::sparse::{Memory, PARAMETERS_PER_TOKEN, Passage, Settings, Shape, Size};
+use memo::sparse::{Memory, PARAMETERS_PER_TOKEN, Settings, Shape, Size, Span};
 use memo_text::TokenizerSpec;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -231,8 +231,8 @@ fn measure(data: &Data, level: Level, asked: usize, seed: u64) -> Result<Outcome
 
 /// Memorizes (1) or forgets (−1) documents, and says how long that took.
 fn write(memory: &mut Memory, documents: &[&Document], weight: i32) -> Result<f64, Error> {
-    let passages: Vec<Passage<'_>> =
-        documents.iter().map(|document| Passage::whole(&document.tokens, weight)).collect();
+    let passages: Vec<Span<'_>> =
+        documents.iter().map(|document| Span::whole(&document.tokens, weight)).collect();
     let start = Instant::now();
     memory.write(&passages)?;
     Ok(start.elapsed().as_secs_f64())

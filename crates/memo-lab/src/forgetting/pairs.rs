@@ -94,7 +94,7 @@ pub(super) fn sample<'a>(
 ) -> Vec<&'a Document> {
     let mut drawn = documents.to_vec();
     if drawn.len() > count {
-        let mut reader = Stream::new(seed, Purpose::Sampling, purpose).reader();
+        let mut reader = Stream::new(seed, Purpose::Sampling, purpose).draws();
         for k in 0..count {
             let other = k + reader.below((drawn.len() - k) as u64) as usize;
             drawn.swap(k, other);

@@ -5,7 +5,7 @@ use crate::{Error, Share};
 use memo::codes::CodeKind;
 use memo::dense::{Composition, DenseConfig, DenseMemo, Distiller, Recall};
 use memo::readout::{Backoff, ReadOut, Scratch};
-use memo::sparse::{Memory, Passage, Settings, Slot};
+use memo::sparse::{Memory, Settings, Slot, Span};
 use rayon::prelude::*;
 
 /// What memorizes.
@@ -85,8 +85,8 @@ impl Model {
         match self {
             Model::Dense(memo) => Ok(memo.memorize_all(&batch.texts())?),
             Model::Sparse(memory) => {
-                let passages: Vec<Passage<'_>> =
-                    batch.chunks.iter().map(|chunk| Passage::whole(chunk, 1)).collect();
+                let passages: Vec<Span<'_>> =
+                    batch.chunks.iter().map(|chunk| Span::whole(chunk, 1)).collect();
                 Ok(memory.write(&passages)?)
             }
         }
@@ -114,7 +114,9 @@ impl Model {
     pub(super) fn size(&self) -> (u64, u64) {
         match self {
             Model::Dense(memo) => (memo.parameters() as u64, memo.bytes() as u64),
-            Model::Sparse(memory) => (memory.settings().parameters(), memory.held().total() as u64),
+            Model::Sparse(memory) => {
+                (memory.settings().parameters(), memory.usage().total() as u64)
+            }
         }
     }
 }

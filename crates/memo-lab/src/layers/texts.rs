@@ -34,7 +34,7 @@ impl Batch {
         sample: usize,
     ) -> Self {
         // Streams are told apart by number: three an iteration.
-        let stream = |k| Stream::new(seed, Purpose::Sampling, 3 * iteration + k).reader();
+        let stream = |k| Stream::new(seed, Purpose::Sampling, 3 * iteration + k).draws();
         let mut tokens = stream(0);
         let mut chunks: Vec<Vec<u32>> =
             (0..chunks).map(|_| tokens.tokens(CHUNK, VOCABULARY)).collect();
@@ -72,7 +72,7 @@ impl Batch {
 
 /// Random positions from h on, with their chunks.
 fn draw(seed: u64, stream: u32, chunks: usize, sample: usize) -> Vec<(usize, usize)> {
-    let mut drawn = Stream::new(seed, Purpose::Sampling, stream).reader();
+    let mut drawn = Stream::new(seed, Purpose::Sampling, stream).draws();
     let position = |_| {
         let chunk = drawn.below(chunks as u64) as usize;
         (chunk, HEADS + drawn.below((CHUNK - HEADS) as u64) as usize)

@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_page_has_every_engine_and_a_better_memory_recalls_more() {
-        let mut reader = Stream::new(2, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(2, Purpose::Sampling, 0).draws();
         let text = reader.tokens(2_500, 300);
         let (memorized, held_out) = (vec![text[..2_000].to_vec()], vec![text[2_000..].to_vec()]);
         let experiment = Experiment {

@@ -5,7 +5,7 @@ use crate::Error;
 use memo::codes::CodeKind;
 use memo::dense::{DenseConfig, DenseMemo};
 use memo::readout::{ReadOut, Scratch, score};
-use memo::sparse::{Digest, Memory, Passage, Settings};
+use memo::sparse::{Digest, Memory, Settings, Span};
 use rayon::prelude::*;
 
 /// Bytes that a memory holds.
@@ -55,8 +55,8 @@ impl<'r> Sparse<'r> {
     }
 
     fn write(&mut self, documents: &[&[u32]], weight: i32) -> Result<(), Error> {
-        let passages: Vec<Passage<'_>> =
-            documents.iter().map(|document| Passage::whole(document, weight)).collect();
+        let passages: Vec<Span<'_>> =
+            documents.iter().map(|document| Span::whole(document, weight)).collect();
         Ok(self.memory.write(&passages)?)
     }
 }
@@ -90,7 +90,7 @@ impl Model for Sparse<'_> {
     }
 
     fn bytes(&self) -> Bytes {
-        let held = self.memory.held();
+        let held = self.memory.usage();
         Bytes { cells: held.cells + held.wide, tables: held.tables }
     }
 }

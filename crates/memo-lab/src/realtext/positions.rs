@@ -1,6 +1,6 @@
 //! Where recall is tried: all positions of some documents, or a random sample; with whole prompts and damaged ones.
 
-use memo::random::{Purpose, Reader, Stream};
+use memo::random::{Draws, Purpose, Stream};
 
 /// Tokens of prompt before a position.
 const PROMPT: usize = 64;
@@ -25,7 +25,7 @@ pub(super) fn sample<'a>(documents: &[&'a [u32]], count: usize, seed: u64) -> Ve
     if count == 0 || count >= all.len() {
         return all.iter().map(position).collect();
     }
-    let mut reader = Stream::new(seed, Purpose::Sampling, 1).reader();
+    let mut reader = Stream::new(seed, Purpose::Sampling, 1).draws();
     (0..count).map(|_| position(&all[reader.below(all.len() as u64) as usize])).collect()
 }
 
@@ -36,8 +36,8 @@ pub(super) fn damaged(
     end: u32,
     seed: u64,
 ) -> Vec<(Vec<u32>, u32)> {
-    let mut reader = Stream::new(seed, Purpose::Sampling, 2).reader();
-    let replace = |reader: &mut Reader, old: u32| loop {
+    let mut reader = Stream::new(seed, Purpose::Sampling, 2).draws();
+    let replace = |reader: &mut Draws, old: u32| loop {
         let new = reader.below(u64::from(vocabulary)) as u32;
         if new != end && (new != old || vocabulary <= 2) {
             return new;

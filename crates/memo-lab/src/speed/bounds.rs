@@ -41,7 +41,7 @@ pub(super) fn random_rows(bytes: usize) -> Result<f64, Error> {
     let mut array = Ram::new(bytes)?;
     let threads = rayon::current_num_threads();
     let part = bytes.div_ceil(threads);
-    let mut reader = Stream::new(1, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(1, Purpose::Sampling, 0).draws();
     let lines = (part / 64).saturating_sub(8).max(1) as u64;
     let visits: Vec<(usize, usize)> = (0..300_000)
         .map(|visit| {

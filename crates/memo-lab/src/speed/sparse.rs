@@ -79,7 +79,7 @@ pub(super) fn timed(
     let (distribution, best) = queries(&memory, &text)?;
     // Bounds once more, so that a machine that was disturbed meanwhile is not taken for a slow one.
     let stream = stream.max(bounds::stream(beyond_caches)?);
-    let held = memory.held();
+    let held = memory.usage();
     let slots = &memory.settings().slots;
     let per_token = |bytes: usize| bytes as f64 / tokens as f64;
     Ok(Timed {

@@ -5,7 +5,7 @@ use memo::random::{Purpose, Stream};
 /// `tokens` tokens below `vocabulary`: frequencies by Zipf's law, and one in 32 begins a phrase of up to 32 tokens that was
 /// there before.
 pub(super) fn natural(tokens: usize, vocabulary: u32, seed: u64) -> Vec<u32> {
-    let mut reader = Stream::new(seed, Purpose::Sampling, 7).reader();
+    let mut reader = Stream::new(seed, Purpose::Sampling, 7).draws();
     let mut text: Vec<u32> = Vec::with_capacity(tokens + 32);
     while text.len() < tokens {
         if reader.below(32) == 0 && text.len() > 64 {
@@ -23,7 +23,7 @@ pub(super) fn natural(tokens: usize, vocabulary: u32, seed: u64) -> Vec<u32> {
 
 /// `tokens` tokens below `vocabulary`, all alike: nothing comes back.
 pub(super) fn random(tokens: usize, vocabulary: u32, seed: u64) -> Vec<u32> {
-    Stream::new(seed, Purpose::Sampling, 8).reader().tokens(tokens, vocabulary as usize)
+    Stream::new(seed, Purpose::Sampling, 8).draws().tokens(tokens, vocabulary as usize)
 }
 
 #[cfg(test)]

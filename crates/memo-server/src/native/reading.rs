@@ -7,7 +7,7 @@ use crate::generate::{Ask, Finish, Look, Said, generate, read};
 use axum::extract::State;
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
-use memo::readout::Choice;
+use memo::readout::Sampling;
 use memo_store::Spoke;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
@@ -103,7 +103,7 @@ fn asked(app: &Shared, asked: &Complete) -> Result<Ask, Failure> {
     Ok(Ask {
         prompt,
         tokens,
-        choice: Choice {
+        choice: Sampling {
             temperature: asked.temperature,
             top_k: asked.top_k,
             top_p,
@@ -267,12 +267,12 @@ pub(crate) struct Source {
     match_tokens: u64,
     /// The matching part and the token, on one line.
     words: String,
-    passage: Passage,
+    passage: Excerpt,
 }
 
 /// The text around a place, in reading order.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Passage {
+pub(crate) struct Excerpt {
     before: String,
     r#match: String,
     token: String,
@@ -297,7 +297,7 @@ pub(crate) async fn explain(
                 let words = format!("{}{}", tail(&passage.matching, 80), passage.token);
                 sources.push(Source {
                     words: words.trim().replace('\n', " ⏎ "),
-                    passage: Passage {
+                    passage: Excerpt {
                         before: passage.before,
                         r#match: passage.matching,
                         token: passage.token,

@@ -4,7 +4,7 @@
 use crate::config::Limits;
 use crate::error::Failure;
 use crate::generate::Ask;
-use memo::readout::Choice;
+use memo::readout::Sampling;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -99,7 +99,7 @@ impl Options {
         if stop.len() > 16 {
             return Err(Failure::field("stop", "there may be at most 16 texts at which to stop"));
         }
-        let choice = Choice {
+        let choice = Sampling {
             temperature: between("temperature", temperature.unwrap_or(0.0), 0.0, 100.0)?,
             // 0 draws from nothing; clients that send it mean the most probable token.
             top_p: between("top_p", top_p.unwrap_or(1.0), 0.0, 1.0)?,

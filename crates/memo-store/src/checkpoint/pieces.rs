@@ -6,7 +6,7 @@ use super::write::Draft;
 use crate::error::Error;
 use crate::files;
 use crate::watch::Watch;
-use memo::sparse::{Memory, PARTS, Passage, RUN, Scope, Settings, TableKind};
+use memo::sparse::{Memory, PAGE, PARTS, Scope, Settings, Span, TableKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -16,8 +16,7 @@ pub(crate) trait Texts {
     fn positions(&self) -> u64;
 
     /// Gives all of them, some at a time, until that fails.
-    fn each(&self, write: &mut dyn FnMut(&[Passage<'_>]) -> Result<(), Error>)
-    -> Result<(), Error>;
+    fn each(&self, write: &mut dyn FnMut(&[Span<'_>]) -> Result<(), Error>) -> Result<(), Error>;
 }
 
 /// Bytes that a table entry takes in memory, about.
@@ -55,7 +54,7 @@ pub(crate) fn write_pieces(
         let mut leaves = Memory::new(settings.clone())?.leaves()?;
         for (scope, bytes) in &cells {
             let mut memory = make(scope)?;
-            let runs = bytes.start / RUN..bytes.end / RUN;
+            let runs = bytes.start / PAGE..bytes.end / PAGE;
             leaves.cells[runs.clone()].copy_from_slice(&memory.leaves()?.cells[runs]);
             draft.cells(&memory.cells()[bytes.clone()])?;
             draft.wide(&memory);

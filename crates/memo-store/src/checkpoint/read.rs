@@ -9,7 +9,7 @@ use crate::error::{Error, io};
 use crate::files;
 use crate::mapped::Mapped;
 use crate::packed;
-use memo::sparse::{Leaves, Memory, PARTS, RUN, Ram, Saved, Settings, Storage, TableKind};
+use memo::sparse::{Leaves, Memory, PAGE, PARTS, Ram, SavedMemory, Settings, Storage, TableKind};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -110,7 +110,7 @@ impl Checkpoint {
             .and_then(|_| file.read_exact(&mut packed))
             .map_err(io(&self.path))?;
         let checks = self.checks(packed.len())?;
-        let right = packed.par_chunks(RUN).zip(&checks).all(|(run, c)| crc32fast::hash(run) == *c);
+        let right = packed.par_chunks(PAGE).zip(&checks).all(|(run, c)| crc32fast::hash(run) == *c);
         if !right {
             return Err(self.damaged(Damage::Checksum("its cells")));
         }
@@ -133,7 +133,7 @@ impl Checkpoint {
     /// The checksums of the runs of `len` bytes.
     fn checks(&self, len: usize) -> Result<Vec<u32>, Error> {
         let checks: Vec<u32> = numbers(&self.sections[CHECKS], u32::from_le_bytes);
-        if checks.len() != len.div_ceil(RUN) {
+        if checks.len() != len.div_ceil(PAGE) {
             return Err(self.damaged(Damage::Unfitting("the number of its checksums".into())));
         }
         Ok(checks)
@@ -157,7 +157,7 @@ struct Unpacked<'c> {
     wide: Vec<(usize, u64, Vec<i32>)>,
 }
 
-impl Saved for Unpacked<'_> {
+impl SavedMemory for Unpacked<'_> {
     fn unigrams(&self) -> Result<Vec<i64>, memo::sparse::Error> {
         self.from.unigrams()
     }
@@ -241,7 +241,7 @@ fn cut(what: &str) -> memo::sparse::Error {
     memo::sparse::Error::Storage(format!("{what} of a checkpoint is cut off"))
 }
 
-impl Saved for Checkpoint {
+impl SavedMemory for Checkpoint {
     fn unigrams(&self) -> Result<Vec<i64>, memo::sparse::Error> {
         Ok(numbers(&self.sections[UNIGRAMS], i64::from_le_bytes))
     }
@@ -286,7 +286,7 @@ impl Saved for Checkpoint {
 
     fn leaves(&self) -> Result<Option<Leaves>, memo::sparse::Error> {
         let mut hashes = self.sections[LEAVES].as_chunks::<32>().0;
-        let cells = Memory::storage_len(&self.head.settings) / RUN;
+        let cells = Memory::storage_len(&self.head.settings) / PAGE;
         let mut take = |count: usize| {
             let (taken, rest) = hashes.split_at_checked(count).ok_or_else(|| cut("a hash"))?;
             hashes = rest;

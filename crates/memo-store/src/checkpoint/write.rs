@@ -8,7 +8,7 @@ use crate::error::{Error, io};
 use crate::files;
 use crate::packed;
 use crate::watch::Watch;
-use memo::sparse::{Leaves, Memory, PARTS, RUN, Settings, TableKind};
+use memo::sparse::{Leaves, Memory, PAGE, PARTS, Settings, TableKind};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -104,7 +104,7 @@ impl<'a> Draft<'a> {
 
     /// The next cells, in whole runs.
     pub(super) fn cells(&mut self, cells: &[u8]) -> Result<(), Error> {
-        let checks: Vec<u32> = cells.par_chunks(RUN).map(crc32fast::hash).collect();
+        let checks: Vec<u32> = cells.par_chunks(PAGE).map(crc32fast::hash).collect();
         self.checks.extend(checks.iter().flat_map(|check| check.to_le_bytes()));
         self.put(self.at, cells)?;
         self.at += cells.len() as u64;

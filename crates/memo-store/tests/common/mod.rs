@@ -1,7 +1,7 @@
 //! Models small enough to make by the hundred.
 #![allow(dead_code, unreachable_pub)]
 
-use memo::sparse::{Digest, Memory, Passage, Settings, Shape, Size};
+use memo::sparse::{Digest, Memory, Settings, Shape, Size, Span};
 use memo_store::{NewModel, Store};
 use memo_text::Tokenizer;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub fn digest_of(parts: &[String], edits: &[(String, String, i32)]) -> Digest {
     for (prompt, target, weight) in edits {
         let document = tokenizer.encode(&format!("{prompt}{target}")).unwrap();
         let positions = prompt.len()..document.len();
-        memory.write(&[Passage { document: &document, positions, weight: *weight }]).unwrap();
+        memory.write(&[Span { document: &document, positions, weight: *weight }]).unwrap();
     }
     memory.digest().unwrap()
 }

@@ -106,7 +106,7 @@ fn share_above(sorted: &[f32], epsilon: f32) -> f64 {
 
 /// `count` different tokens of `0..n` (Floyd's method).
 fn sample(n: usize, count: usize, seed: u64) -> Vec<u32> {
-    let mut reader = Stream::new(seed, Purpose::Sampling, 0).reader();
+    let mut reader = Stream::new(seed, Purpose::Sampling, 0).draws();
     let mut chosen = std::collections::HashSet::new();
     for top in n - count..n {
         let pick = reader.below(top as u64 + 1) as u32;

@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn sums_per_token_equal_outer_products() {
-        let mut reader = Stream::new(3, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(3, Purpose::Sampling, 0).draws();
         // Key dimensions that fill tiles and that do not; vocabularies of one run and of several.
         for (key_dim, dim, vocab) in [(40, 16, 10), (96, 32, 32), (7, 64, 200)] {
             let codes = TokenCodes::new(CodeKind::Hadamard, vocab, dim, 1).unwrap();

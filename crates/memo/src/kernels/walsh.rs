@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn blocks_are_transformed_each_under_its_signs() {
-        let mut reader = Stream::new(1, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(1, Purpose::Sampling, 0).draws();
         for width in [64, 128, 256, 512, 1024] {
             for lanes in [1, 2, 8, 32] {
                 let (x, groups) = (values(width), 2);
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn scans_find_what_is_above() {
-        let mut reader = Stream::new(2, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(2, Purpose::Sampling, 0).draws();
         let scores: Vec<i16> = (0..640).map(|_| reader.below(2000) as i16 - 1000).collect();
         let weights: Vec<f32> = (0..10).map(|k| k as f32 / 8.0).collect();
         let thresholds: Vec<i16> = (0..10).map(|k| k * 150 - 500).collect();

@@ -1,12 +1,12 @@
 //! Generation: one token after the other, chosen as asked. A step costs the same however much was memorized.
 
 use super::{Distribution, ReadOut, Scratch};
-use crate::random::{Purpose, Reader, Stream};
+use crate::random::{Draws, Purpose, Stream};
 use crate::sparse::{Error, Memory};
 
 /// How the next token is chosen.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
+pub struct Sampling {
     /// 0 takes the most probable token; 1 draws in proportion; between and above, sharper or flatter.
     pub temperature: f64,
     /// Draw only from this many of the most probable tokens; 0 is all.
@@ -19,9 +19,9 @@ pub struct Choice {
     pub stop: Vec<u32>,
 }
 
-impl Default for Choice {
+impl Default for Sampling {
     fn default() -> Self {
-        Choice { temperature: 0.0, top_k: 0, top_p: 1.0, seed: 0, stop: Vec::new() }
+        Sampling { temperature: 0.0, top_k: 0, top_p: 1.0, seed: 0, stop: Vec::new() }
     }
 }
 
@@ -30,15 +30,15 @@ impl Default for Choice {
 #[derive(Clone, Debug)]
 pub struct Generation {
     context: Vec<u32>,
-    choice: Choice,
-    draws: Reader,
+    choice: Sampling,
+    draws: Draws,
     scratch: Scratch,
 }
 
 impl Generation {
     /// What follows `prompt`, which is all of the prompt or at least the read-out's window.
-    pub fn new(prompt: &[u32], choice: Choice) -> Self {
-        let draws = Stream::new(choice.seed, Purpose::Sampling, 0).reader();
+    pub fn new(prompt: &[u32], choice: Sampling) -> Self {
+        let draws = Stream::new(choice.seed, Purpose::Sampling, 0).draws();
         Generation { context: prompt.to_vec(), choice, draws, scratch: Scratch::default() }
     }
 
@@ -88,13 +88,13 @@ impl Generation {
 /// Continues a prompt, token by token, until a stop token.
 ///
 /// ```
-/// use memo::readout::{Backoff, Choice, Generator};
+/// use memo::readout::{Backoff, Sampling, Generator};
 /// use memo::sparse::{Memory, Settings, Shape, Size};
 /// let mut memory = Memory::new(Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?)?;
 /// let text: Vec<u32> = (1..40).collect();
 /// memory.memorize(&text)?;
 /// let readout = Backoff::default();
-/// let generated: Result<Vec<u32>, _> = Generator::new(&memory, &readout, &text[..5], Choice::default()).collect();
+/// let generated: Result<Vec<u32>, _> = Generator::new(&memory, &readout, &text[..5], Sampling::default()).collect();
 /// assert_eq!(generated?, text[5..]);
 /// # Ok::<(), memo::sparse::Error>(())
 /// ```
@@ -111,7 +111,7 @@ impl<'a> Generator<'a> {
         memory: &'a Memory,
         readout: &'a dyn ReadOut,
         prompt: &[u32],
-        choice: Choice,
+        choice: Sampling,
     ) -> Self {
         let window = readout.window(memory);
         let generation = Generation::new(&prompt[prompt.len().saturating_sub(window)..], choice);
@@ -122,12 +122,12 @@ impl<'a> Generator<'a> {
     /// settles can be chosen, but not weighed, without reading the others.
     ///
     /// ```
-    /// use memo::readout::{Backoff, Choice, Generator};
+    /// use memo::readout::{Backoff, Sampling, Generator};
     /// use memo::sparse::{Memory, Settings, Shape, Size};
     /// let mut memory = Memory::new(Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?)?;
     /// memory.memorize(&[1, 2, 3, 4, 5])?;
     /// let readout = Backoff::default();
-    /// for weighed in Generator::new(&memory, &readout, &[1, 2], Choice::default()).weighed() {
+    /// for weighed in Generator::new(&memory, &readout, &[1, 2], Sampling::default()).weighed() {
     ///     let (_token, probability) = weighed?;
     ///     assert!(probability > 0.9);
     /// }
@@ -160,7 +160,7 @@ impl<'a> Generator<'a> {
 }
 
 /// Draws a token.
-fn draw(distribution: &Distribution<'_>, choice: &Choice, draws: &mut Reader) -> u32 {
+fn draw(distribution: &Distribution<'_>, choice: &Sampling, draws: &mut Draws) -> u32 {
     let mut p: Vec<(u32, f64)> = if choice.top_k > 0 {
         distribution.top(choice.top_k)
     } else if choice.top_p < 1.0 {

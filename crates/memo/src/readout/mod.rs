@@ -16,8 +16,10 @@ pub use self::backoff::Backoff;
 pub use self::constants::{Cache, Constants, discounts};
 pub use self::distribution::Distribution;
 use self::followed::Followed;
-pub use self::generate::{Choice, Generation, Generator};
-pub use self::score::{argmax_all, argmax_at, look_at, look_at_all, score, score_at};
+pub use self::generate::{Generation, Generator, Sampling};
+pub use self::score::{
+    best_all, best_at, map_distributions, map_distributions_all, score, score_at,
+};
 pub use self::sum::Sum;
 use crate::sparse::keys::Blocks;
 use crate::sparse::{Decoder, Error, Memory, Scores};

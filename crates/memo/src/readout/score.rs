@@ -19,26 +19,27 @@ pub fn score_at(
     positions: Range<usize>,
 ) -> Result<Vec<f64>, Error> {
     let end = memory.settings().end;
-    look_at(memory, readout, text, positions, |p, distribution| {
+    map_distributions(memory, readout, text, positions, |p, distribution| {
         libm::log(distribution.probability(text.get(p).copied().unwrap_or(end)))
     })
 }
 
 /// Whatever `look` sees in the distribution at each of some positions of a text, within `0..text.len() + 1`.
-pub fn look_at<T: Send>(
+pub fn map_distributions<T: Send>(
     memory: &Memory,
     readout: &dyn ReadOut,
     text: &[u32],
     positions: Range<usize>,
     look: impl Fn(usize, &Distribution<'_>) -> T + Sync,
 ) -> Result<Vec<T>, Error> {
-    let mut seen = look_at_all(memory, readout, &[(text, positions)], |_, p, d| look(p, d))?;
+    let mut seen =
+        map_distributions_all(memory, readout, &[(text, positions)], |_, p, d| look(p, d))?;
     Ok(seen.pop().unwrap_or_default())
 }
 
 /// The same for many texts at once, each with its positions; `look` is told which text it is. Short texts keep all cores busy
 /// only together.
-pub fn look_at_all<T: Send>(
+pub fn map_distributions_all<T: Send>(
     memory: &Memory,
     readout: &dyn ReadOut,
     texts: &[(&[u32], Range<usize>)],
@@ -50,12 +51,12 @@ pub fn look_at_all<T: Send>(
 }
 
 /// The most probable token at each position of a text, and after its last token.
-pub fn argmax_all(memory: &Memory, readout: &dyn ReadOut, text: &[u32]) -> Result<Vec<u32>, Error> {
-    argmax_at(memory, readout, text, 0..text.len() + 1)
+pub fn best_all(memory: &Memory, readout: &dyn ReadOut, text: &[u32]) -> Result<Vec<u32>, Error> {
+    best_at(memory, readout, text, 0..text.len() + 1)
 }
 
 /// The same for some positions of a text, within `0..text.len() + 1`.
-pub fn argmax_at(
+pub fn best_at(
     memory: &Memory,
     readout: &dyn ReadOut,
     text: &[u32],

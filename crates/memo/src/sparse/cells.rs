@@ -11,7 +11,7 @@
 use super::share::Share;
 use super::storage::{Ram, Storage};
 use super::wide::{Wide, fits, row_values};
-use super::{Error, LINE, RUN, Settings};
+use super::{Error, LINE, PAGE, Settings};
 use crate::kernels::integer::{WIDE, as_cells, as_cells_mut, bit, unbind};
 use crate::kernels::prefetch;
 use rayon::prelude::*;
@@ -130,7 +130,7 @@ impl Cells {
             guarded,
             regions,
             wide: vec![BTreeMap::new(); shares],
-            changed: vec![false; len / RUN],
+            changed: vec![false; len / PAGE],
         })
     }
 
@@ -153,7 +153,7 @@ impl Cells {
     pub(crate) fn verify(&self, slot: usize, row: u64) -> Result<(), Error> {
         if self.guarded {
             let region = &self.regions[slot];
-            return self.storage.verify((region.start + row as usize * region.width) / RUN);
+            return self.storage.verify((region.start + row as usize * region.width) / PAGE);
         }
         Ok(())
     }
@@ -230,10 +230,10 @@ impl Cells {
         let mut shares = Vec::new();
         for (slot, region) in self.regions.iter().enumerate() {
             let (mine, rest) = cells.split_at_mut(region.stride);
-            let (my_changed, rest_changed) = changed.split_at_mut(region.stride / RUN);
+            let (my_changed, rest_changed) = changed.split_at_mut(region.stride / PAGE);
             (cells, changed) = (rest, rest_changed);
             let share = region.share_cells();
-            let parts = mine.chunks_mut(share).zip(my_changed.chunks_mut(share / RUN));
+            let parts = mine.chunks_mut(share).zip(my_changed.chunks_mut(share / PAGE));
             for ((cells, changed), wide) in parts.zip(&mut wide) {
                 shares.push(Share { slot, width: region.width, cells, wide, changed });
             }
@@ -360,12 +360,12 @@ impl Cells {
 
     /// The wide rows of a run, by their number in it, each with its values.
     pub(crate) fn wide_in_run(&self, run: usize) -> Vec<(u32, Vec<i32>)> {
-        let cell = run * RUN;
+        let cell = run * PAGE;
         let at = self.regions.partition_point(|region| region.start + region.stride <= cell);
         let region = &self.regions[at];
         let first = (cell - region.start) / region.width;
         let (share, first) = region.place(first as u32);
-        let rows = (RUN / region.width) as u32;
+        let rows = (PAGE / region.width) as u32;
         let found = self.wide[region.share + share].range(first..first + rows);
         found.map(|(&row, wide)| (row - first, wide.values())).collect()
     }

@@ -56,7 +56,7 @@ impl Codes {
         let mut signs = vec![0u64; groups * lanes * lines];
         let mut lane_signs = vec![0; if slot.bucketed { 0 } else { groups * width * lanes }];
         if !slot.bucketed {
-            let mut words = Stream::new(settings.seed, Purpose::HadamardSigns, slot.width).reader();
+            let mut words = Stream::new(settings.seed, Purpose::HadamardSigns, slot.width).draws();
             for word in &mut signs {
                 *word = words.word();
             }

@@ -8,7 +8,7 @@
 use super::cells::Cells;
 use super::table::{PARTS, Part, Table};
 use super::tables::{Tables, UNIGRAM_RUN};
-use super::{Error, RUN, Settings};
+use super::{Error, PAGE, Settings};
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -149,7 +149,7 @@ impl Digests {
         unigrams.update(&changed, |i| counts(&vec![0; UNIGRAM_RUN.min(n - i * UNIGRAM_RUN)]));
         Digests {
             settings: settings_hash(settings),
-            cells: Tree::uniform(Cells::len(settings) / RUN, run(&[0; RUN], &[])),
+            cells: Tree::uniform(Cells::len(settings) / PAGE, run(&[0; PAGE], &[])),
             pairs: parts.clone(),
             totals: parts,
             unigrams,
@@ -187,7 +187,7 @@ impl Digests {
         }
         let cells = &*cells;
         self.cells
-            .update(&changed, |i| run(&cells.bytes()[i * RUN..][..RUN], &cells.wide_in_run(i)));
+            .update(&changed, |i| run(&cells.bytes()[i * PAGE..][..PAGE], &cells.wide_in_run(i)));
         let table = |tree: &mut Tree, table: &mut Table| {
             let changed = table.take_changed();
             tree.update(&changed, |i| part(&table.parts()[i]));

@@ -63,7 +63,7 @@ pub(crate) struct Blocks {
 
 impl Keys {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let mut words = Stream::new(settings.seed, Purpose::SparseKeys, 0).reader();
+        let mut words = Stream::new(settings.seed, Purpose::SparseKeys, 0).draws();
         let (token, join) = (words.word(), words.word());
         let heads = settings.heads as usize;
         let mut lens = vec![1];
@@ -185,7 +185,7 @@ mod tests {
         for heads in [2, 3, 4] {
             let settings = settings(heads, &[(0, 1), (0, 2), (0, 3), (0, 7), (2, 4), (5, 9)]);
             let keys = Keys::new(&settings);
-            let text = Stream::new(1, Purpose::Sampling, heads).reader().tokens(4000, 3);
+            let text = Stream::new(1, Purpose::Sampling, heads).draws().tokens(4000, 3);
             let mut seen: HashMap<u64, (usize, Vec<u32>)> = HashMap::new();
             for text in [&text[..], &text[5..40], &text[..7]] {
                 let mut blocks = Blocks::default();

@@ -9,7 +9,7 @@ use super::settings::Counted;
 use super::storage::{Ram, Storage};
 use super::table::{PARTS, Part, Table};
 use super::tables::{Tables, pair_key, total_key};
-use super::write::{Passage, Writer};
+use super::write::{Span, Writer};
 use super::{Error, Settings};
 use crate::sparse::prior::Prior;
 use rayon::prelude::*;
@@ -57,7 +57,7 @@ pub(super) enum Count {
 
 /// Bytes that a memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct MemoryUsage {
     /// Cells, one byte each.
     pub cells: usize,
     /// Rows that need more than a byte a cell.
@@ -66,7 +66,7 @@ pub struct Held {
     pub tables: usize,
 }
 
-impl Held {
+impl MemoryUsage {
     /// All of them.
     pub fn total(&self) -> usize {
         self.cells + self.wide + self.tables
@@ -83,7 +83,7 @@ pub enum TableKind {
 }
 
 /// What a checkpoint keeps of a memory besides its cells.
-pub trait Saved: Sync {
+pub trait SavedMemory: Sync {
     /// What [`Memory::unigrams`] gave.
     fn unigrams(&self) -> Result<Vec<i64>, Error>;
 
@@ -131,27 +131,27 @@ impl Memory {
 
     /// Memorizes a document. The end token is added by the memory.
     pub fn memorize(&mut self, document: &[u32]) -> Result<(), Error> {
-        self.write(&[Passage::whole(document, 1)])
+        self.write(&[Span::whole(document, 1)])
     }
 
     /// Forgets a document: exactly undoes memorizing it, whatever came in between.
     pub fn forget(&mut self, document: &[u32]) -> Result<(), Error> {
-        self.write(&[Passage::whole(document, -1)])
+        self.write(&[Span::whole(document, -1)])
     }
 
     /// Says what is wrong with passages that [`Memory::write`] would refuse.
-    pub fn check(&self, passages: &[Passage<'_>]) -> Result<(), Error> {
+    pub fn check(&self, passages: &[Span<'_>]) -> Result<(), Error> {
         passages.iter().try_for_each(|passage| passage.check(&self.settings))
     }
 
     /// Adds passages of documents with their weights, many at once. All are checked before anything changes.
-    pub fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
+    pub fn write(&mut self, passages: &[Span<'_>]) -> Result<(), Error> {
         self.write_within(&Scope::EVERYTHING, passages)
     }
 
     /// Writes only what of [`Memory::write`] is within a scope. The memory is then right there, and nowhere else: for
     /// making one that is larger than RAM, scope by scope. Memory that nothing is written to is not taken.
-    pub fn write_within(&mut self, scope: &Scope, passages: &[Passage<'_>]) -> Result<(), Error> {
+    pub fn write_within(&mut self, scope: &Scope, passages: &[Span<'_>]) -> Result<(), Error> {
         self.check(passages)?;
         self.prior = OnceLock::new();
         let Memory { settings, keys, codes, cells, tables, .. } = self;
@@ -183,11 +183,11 @@ impl Memory {
     }
 
     /// Bytes held.
-    pub fn held(&self) -> Held {
+    pub fn usage(&self) -> MemoryUsage {
         let (cells, wide) = self.cells.held();
         let Tables { unigrams, continuations, pairs, totals, .. } = &self.tables;
         let tables = (unigrams.len() + continuations.len()) * 8 + pairs.held() + totals.held();
-        Held { cells, wide, tables }
+        MemoryUsage { cells, wide, tables }
     }
 
     /// Next tokens memorized in all, ends included.
@@ -207,7 +207,7 @@ impl Memory {
 
     /// Has guarded storage check all cells that were not read yet.
     pub fn verify_cells(&self) -> Result<(), Error> {
-        let runs = self.cells.bytes().len() / super::RUN;
+        let runs = self.cells.bytes().len() / super::PAGE;
         (0..runs).into_par_iter().try_for_each(|run| self.cells.verify_run(run))
     }
 
@@ -263,7 +263,7 @@ impl Memory {
     pub fn restore(
         settings: Settings,
         storage: Box<dyn Storage>,
-        saved: &dyn Saved,
+        saved: &dyn SavedMemory,
     ) -> Result<Self, Error> {
         let mut memory = Self::with_storage(settings, storage)?;
         let unigrams = saved.unigrams()?;

@@ -32,12 +32,12 @@ pub(crate) use self::decode::{Decoder, Scores};
 pub use self::digest::{Digest, Leaves};
 pub use self::error::Error;
 pub use self::evidence::{Evidence, Successor};
-pub use self::memory::{Held, Memory, Saved, TableKind};
+pub use self::memory::{Memory, MemoryUsage, SavedMemory, TableKind};
 pub use self::scope::Scope;
 pub use self::settings::{
-    LINE, MAX_VOCABULARY, PARAMETERS_PER_TOKEN, RUN, Settings, Shape, Size, Slot,
+    LINE, MAX_VOCABULARY, PAGE, PARAMETERS_PER_TOKEN, Settings, Shape, Size, Slot,
 };
-pub use self::shard::{Found, Lens, Shard, Wanted};
+pub use self::shard::{Shard, ShardReader, ShardRequest, ShardResponse};
 pub use self::storage::{Ram, Storage};
 pub use self::table::PARTS;
-pub use self::write::Passage;
+pub use self::write::Span;

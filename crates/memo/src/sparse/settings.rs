@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub const LINE: usize = 64;
 
 /// Cells in a run, the unit of the digest, of a thread's share and of a mapped file's checksum.
-pub const RUN: usize = 16 * 1024;
+pub const PAGE: usize = 16 * 1024;
 
 /// The largest vocabulary: two tokens, or a token and the boundary symbol, fit in a pair's key.
 pub const MAX_VOCABULARY: u32 = (1 << 21) - 1;
@@ -54,7 +54,7 @@ impl Slot {
 
     /// Cells from the beginning of this slot to the beginning of the next: whole runs.
     pub fn stride(&self) -> usize {
-        (self.parameters() as usize).next_multiple_of(RUN)
+        (self.parameters() as usize).next_multiple_of(PAGE)
     }
 }
 

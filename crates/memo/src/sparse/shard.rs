@@ -1,14 +1,14 @@
 //! A memory that several hold: each has some rows and some parts of the tables, and no one has all.
 //!
 //! Writing is easy, because everything is a sum over positions: every [`Shard`] is given all text and writes what is its
-//! own. Reading is done by a [`Lens`]: an almost empty memory, into which what a context needs is put before it is
-//! read like any other. It says what it needs ([`Lens::want`]), in two or three rounds: which contexts occurred, then the
+//! own. Reading is done by a [`ShardReader`]: an almost empty memory, into which what a context needs is put before it is
+//! read like any other. It says what it needs ([`ShardReader::want`]), in two or three rounds: which contexts occurred, then the
 //! rows of those, then exact counts of the candidates that the rows brought up. What was fetched is kept until something is
 //! written.
 //!
 //! ```
 //! use memo::readout::{Backoff, score_at};
-//! use memo::sparse::{Digest, Lens, Memory, Passage, Settings, Shape, Shard, Size};
+//! use memo::sparse::{Digest, ShardReader, Memory, Span, Settings, Shape, Shard, Size};
 //!
 //! let settings = Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?;
 //! let text: Vec<u32> = (1..40).collect();
@@ -16,11 +16,11 @@
 //! memory.memorize(&text)?;
 //!
 //! let mut shards = [Shard::new(settings.clone(), 0, 2)?, Shard::new(settings.clone(), 1, 2)?];
-//! shards.iter_mut().try_for_each(|shard| shard.write(&[Passage::whole(&text, 1)]))?;
+//! shards.iter_mut().try_for_each(|shard| shard.write(&[Span::whole(&text, 1)]))?;
 //! let leaves = shards.iter_mut().map(Shard::leaves).collect::<Result<Vec<_>, _>>()?;
 //! assert_eq!(Shard::digest(&settings, &leaves)?, memory.digest()?);
 //!
-//! let mut lens = Lens::new(settings, 2)?;
+//! let mut lens = ShardReader::new(settings, 2)?;
 //! lens.refresh(&shards.each_ref().map(|shard| (shard.unigrams(), shard.continuations())))?;
 //! let read = |memory: &Memory| score_at(memory, &Backoff::default(), &text, 5..6);
 //! let scores = loop {
@@ -41,14 +41,14 @@ use super::memory::{Count, Partial};
 use super::scope::{owner_of_part, owners};
 use super::storage::Ram;
 use super::table::{PARTS, Table, split};
-use super::{Digest, Error, Leaves, Memory, Passage, RUN, Scope, Settings};
+use super::{Digest, Error, Leaves, Memory, PAGE, Scope, Settings, Span};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::PoisonError;
 
-/// What a [`Lens`] lacks, of one shard.
+/// What a [`ShardReader`] lacks, of one shard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ShardRequest {
     /// The slot of each row.
     pub slots: Vec<u8>,
     /// Rows.
@@ -59,7 +59,7 @@ pub struct Wanted {
     pub totals: Vec<u64>,
 }
 
-impl Wanted {
+impl ShardRequest {
     /// Whether it is nothing.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.pairs.is_empty() && self.totals.is_empty()
@@ -68,7 +68,7 @@ impl Wanted {
 
 /// What a [`Shard`] has of that, in the same order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct ShardResponse {
     /// The cells of all rows, one after the other.
     pub cells: Vec<u8>,
     /// Which of the rows do not fit in bytes.
@@ -106,13 +106,13 @@ impl Shard {
     }
 
     /// Writes what is its own of passages. All shards must be given the same.
-    pub fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
+    pub fn write(&mut self, passages: &[Span<'_>]) -> Result<(), Error> {
         self.memory.write_within(&self.scope, passages)
     }
 
     /// What it has of what is wanted. What another shard holds is refused.
-    pub fn find(&self, wanted: &Wanted) -> Result<Found, Error> {
-        let mut found = Found::default();
+    pub fn find(&self, wanted: &ShardRequest) -> Result<ShardResponse, Error> {
+        let mut found = ShardResponse::default();
         if wanted.slots.len() != wanted.rows.len() {
             return Err(elsewhere("rows without slots"));
         }
@@ -158,8 +158,8 @@ impl Shard {
 
     /// Bytes of cells and tables that are its own.
     pub fn held(&self) -> usize {
-        let held = self.memory.held();
-        self.runs().len() * RUN + held.wide + held.tables
+        let held = self.memory.usage();
+        self.runs().len() * PAGE + held.wide + held.tables
     }
 
     fn runs(&self) -> Range<usize> {
@@ -169,7 +169,7 @@ impl Shard {
             .skip(self.scope.shares.start)
             .take(self.scope.shares.len());
         let Some(first) = own.next() else { return 0..0 };
-        first.start / RUN..own.last().map_or(first.end, |last| last.end) / RUN
+        first.start / PAGE..own.last().map_or(first.end, |last| last.end) / PAGE
     }
 
     /// The hashes of what is its own.
@@ -199,7 +199,7 @@ impl Shard {
 }
 
 /// Reads a memory that shards hold.
-pub struct Lens {
+pub struct ShardReader {
     memory: Memory,
     owners: Vec<usize>,
     count: usize,
@@ -215,7 +215,7 @@ const KEPT: usize = 1 << 17;
 /// Texts, each with positions in it.
 type Positions<'a> = [(&'a [u32], Range<usize>)];
 
-impl Lens {
+impl ShardReader {
     /// A lens for a memory of `count` shards, which knows nothing yet.
     pub fn new(settings: Settings, count: usize) -> Result<Self, Error> {
         settings.check()?;
@@ -225,7 +225,7 @@ impl Lens {
         let mut memory = Memory::with_storage(settings, Box::new(storage))?;
         memory.partial = Some(Partial::default());
         let (rows, totals) = (HashSet::new(), HashSet::new());
-        Ok(Lens { memory, owners, count, rows, totals, read: false })
+        Ok(ShardReader { memory, owners, count, rows, totals, read: false })
     }
 
     /// What the memory is made of.
@@ -263,12 +263,12 @@ impl Lens {
     }
 
     /// What must be fetched, shard by shard, before these positions can be read; all empty if nothing is missing.
-    pub fn want(&mut self, texts: &Positions<'_>) -> Result<Vec<Wanted>, Error> {
+    pub fn want(&mut self, texts: &Positions<'_>) -> Result<Vec<ShardRequest>, Error> {
         if std::mem::take(&mut self.read) && self.rows.len() > KEPT {
             self.clear()?;
         }
-        let mut wanted = vec![Wanted::default(); self.count];
-        let Lens { memory, owners, count, rows, totals, .. } = self;
+        let mut wanted = vec![ShardRequest::default(); self.count];
+        let ShardReader { memory, owners, count, rows, totals, .. } = self;
         let Some(partial) = &memory.partial else { return Ok(wanted) };
         let asked = partial.asked.lock().unwrap_or_else(PoisonError::into_inner);
         let mut pairs: HashSet<u64> = asked.difference(&partial.known).copied().collect();
@@ -318,7 +318,7 @@ impl Lens {
     }
 
     /// Takes what a shard has found of what was wanted of it.
-    pub fn take(&mut self, wanted: &Wanted, found: &Found) -> Result<(), Error> {
+    pub fn take(&mut self, wanted: &ShardRequest, found: &ShardResponse) -> Result<(), Error> {
         let wrong = || Error::Storage("an answer that does not fit what was wanted".to_owned());
         let slots = &self.memory.settings().slots;
         let known = wanted.slots.iter().zip(&wanted.rows);
@@ -370,7 +370,7 @@ impl Lens {
         Ok(())
     }
 
-    /// Reads positions for which nothing is missing; `None` if something was after all: then [`Lens::want`] says what.
+    /// Reads positions for which nothing is missing; `None` if something was after all: then [`ShardReader::want`] says what.
     pub fn read<T>(
         &mut self,
         texts: &Positions<'_>,
@@ -435,13 +435,18 @@ mod tests {
 
     /// Texts with words that repeat, so that contexts have several successors, and one that overflows bytes.
     fn texts() -> Vec<Vec<u32>> {
-        let mut reader = Stream::new(11, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(11, Purpose::Sampling, 0).draws();
         let mut texts: Vec<Vec<u32>> = (0..6).map(|_| reader.tokens(400, 60)).collect();
         texts.push([vec![7; 700], (0..200).map(|t| t % 50).collect()].concat());
         texts
     }
 
-    fn score(shards: &[Shard], lens: &mut Lens, text: &[u32], at: Range<usize>) -> (Vec<f64>, u32) {
+    fn score(
+        shards: &[Shard],
+        lens: &mut ShardReader,
+        text: &[u32],
+        at: Range<usize>,
+    ) -> (Vec<f64>, u32) {
         let positions = [(text, at.clone())];
         for round in 1.. {
             for (shard, wanted) in shards.iter().zip(lens.want(&positions).unwrap()) {
@@ -463,7 +468,7 @@ mod tests {
             let settings =
                 Settings::new(64, 63, 3, &Shape::default(), Size::Parameters(parameters)).unwrap();
             let mut memory = Memory::new(settings.clone()).unwrap();
-            let all: Vec<Passage<'_>> = texts.iter().map(|text| Passage::whole(text, 1)).collect();
+            let all: Vec<Span<'_>> = texts.iter().map(|text| Span::whole(text, 1)).collect();
             memory.write(&all).unwrap();
             memory.forget(&texts[2]).unwrap();
             let digest = memory.digest().unwrap();
@@ -474,14 +479,14 @@ mod tests {
                 let mut shards: Vec<Shard> = (0..count).map(shard).collect();
                 for shard in &mut shards {
                     shard.write(&all).unwrap();
-                    shard.write(&[Passage::whole(&texts[2], -1)]).unwrap();
+                    shard.write(&[Span::whole(&texts[2], -1)]).unwrap();
                 }
                 let leaves: Vec<Leaves> = shards.iter_mut().map(|s| s.leaves().unwrap()).collect();
                 assert_eq!(Shard::digest(&settings, &leaves).unwrap(), digest, "{count} shards");
                 let held: usize = shards.iter().map(Shard::held).sum();
-                assert!(held < memory.held().total() * 2 + (count << 18), "{held}");
+                assert!(held < memory.usage().total() * 2 + (count << 18), "{held}");
 
-                let mut lens = Lens::new(settings.clone(), count).unwrap();
+                let mut lens = ShardReader::new(settings.clone(), count).unwrap();
                 let counts: Vec<_> =
                     shards.iter().map(|s| (s.unigrams(), s.continuations())).collect();
                 lens.refresh(&counts).unwrap();
@@ -505,18 +510,22 @@ mod tests {
         let settings =
             Settings::new(64, 63, 3, &Shape::default(), Size::Parameters(1 << 20)).unwrap();
         assert!(Shard::new(settings.clone(), 2, 2).is_err());
-        assert!(Lens::new(settings.clone(), 0).is_err());
+        assert!(ShardReader::new(settings.clone(), 0).is_err());
         let shard = Shard::new(settings.clone(), 0, 2).unwrap();
-        let far = |wanted: &Wanted| shard.find(wanted).unwrap_err().to_string();
+        let far = |wanted: &ShardRequest| shard.find(wanted).unwrap_err().to_string();
         let last = settings.slots.len() as u8 - 1;
-        let wanted = Wanted { slots: vec![last], rows: vec![0], ..Wanted::default() };
+        let wanted = ShardRequest { slots: vec![last], rows: vec![0], ..ShardRequest::default() };
         assert!(far(&wanted).contains("not in this shard"));
-        let wanted = Wanted { slots: vec![0], rows: vec![u64::MAX], ..Wanted::default() };
+        let wanted =
+            ShardRequest { slots: vec![0], rows: vec![u64::MAX], ..ShardRequest::default() };
         assert!(far(&wanted).contains("not in this shard"));
-        assert!(far(&Wanted { pairs: vec![u64::MAX], ..Wanted::default() }).contains("table part"));
-        let mut lens = Lens::new(settings, 2).unwrap();
-        let wanted = Wanted { slots: vec![0], rows: vec![0], ..Wanted::default() };
-        assert!(lens.take(&wanted, &Found::default()).is_err());
+        assert!(
+            far(&ShardRequest { pairs: vec![u64::MAX], ..ShardRequest::default() })
+                .contains("table part")
+        );
+        let mut lens = ShardReader::new(settings, 2).unwrap();
+        let wanted = ShardRequest { slots: vec![0], rows: vec![0], ..ShardRequest::default() };
+        assert!(lens.take(&wanted, &ShardResponse::default()).is_err());
         assert!(lens.refresh(&[(&[1, 2], &[3])]).is_err());
         assert!(lens.want(&[(&[1, 2], 0..4)]).is_err());
         assert!(lens.want(&[(&[1, 64], 0..3)]).is_err());

@@ -3,7 +3,7 @@
 
 use super::codes::Codes;
 use super::wide::{Wide, fits, row_values};
-use super::{LINE, RUN};
+use super::{LINE, PAGE};
 use crate::kernels::integer::{WIDE, Write, add_signed, write_rows};
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ impl Share<'_> {
 
     /// Stores values in the one form that they have: as bytes if they fit, else wide.
     pub(super) fn store(&mut self, row: u32, values: &[i32]) {
-        self.changed[row as usize * self.width / RUN] = true;
+        self.changed[row as usize * self.width / PAGE] = true;
         let cells = &mut self.cells[row as usize * self.width..][..self.width];
         if fits(values) {
             if cells[0] == WIDE {

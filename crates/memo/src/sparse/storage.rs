@@ -1,6 +1,6 @@
 //! Where cells are kept: in this process's memory, in a mapped file, or wherever else bytes can be had.
 
-use super::{Error, RUN};
+use super::{Error, PAGE};
 use rayon::prelude::*;
 
 /// Where the bytes of the cells are.
@@ -22,7 +22,7 @@ pub trait Storage: Send + Sync {
         false
     }
 
-    /// Checks run number `run` ([`RUN`](super::RUN) cells) if that has not been done: a mapped file compares its checksum.
+    /// Checks run number `run` ([`PAGE`](super::PAGE) cells) if that has not been done: a mapped file compares its checksum.
     fn verify(&self, run: usize) -> Result<(), Error> {
         let _ = run;
         Ok(())
@@ -68,7 +68,7 @@ impl Ram {
     /// A copy of cells. Where they are all zero no memory is taken.
     pub(crate) fn copy(cells: &[u8]) -> Result<Self, Error> {
         let mut own = Self::new(cells.len())?;
-        own.bytes_mut().par_chunks_mut(RUN).zip(cells.par_chunks(RUN)).for_each(|(to, from)| {
+        own.bytes_mut().par_chunks_mut(PAGE).zip(cells.par_chunks(PAGE)).for_each(|(to, from)| {
             if from.iter().any(|&cell| cell != 0) {
                 to.copy_from_slice(from);
             }

@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn counts_as_a_map_does() {
         for (round, range) in [(0, 50), (1, 5_000), (2, 1 << 43)] {
-            let mut reader = Stream::new(8, Purpose::Sampling, round).reader();
+            let mut reader = Stream::new(8, Purpose::Sampling, round).draws();
             let (mut table, mut map) = (Table::default(), BTreeMap::<u64, i64>::new());
             for step in 0..60_000u64 {
                 // Keys crowd into a few parts; later steps mostly undo.
@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn a_table_is_compact() {
         let mut table = Table::default();
-        let mut reader = Stream::new(9, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(9, Purpose::Sampling, 0).draws();
         for _ in 0..1_000_000 {
             table.add(reader.word() >> 21, 1);
         }

@@ -248,8 +248,7 @@ mod tests {
 
     #[test]
     fn a_pair_can_be_read_back_from_its_key() {
-        let mut reader =
-            crate::random::Stream::new(1, crate::random::Purpose::Sampling, 0).reader();
+        let mut reader = crate::random::Stream::new(1, crate::random::Purpose::Sampling, 0).draws();
         let mut seen = std::collections::HashSet::new();
         for i in 0..20_000u32 {
             let v = if i % 50 == 0 { BOUNDARY } else { i };

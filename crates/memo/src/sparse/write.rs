@@ -22,7 +22,7 @@ use std::sync::Arc;
 ///
 /// Position p predicts token p from those before it; the position after the last token predicts the end token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage<'a> {
+pub struct Span<'a> {
     /// The whole document, without the end token.
     pub document: &'a [u32],
     /// The positions to write, within `0..document.len() + 1`.
@@ -31,10 +31,10 @@ pub struct Passage<'a> {
     pub weight: i32,
 }
 
-impl<'a> Passage<'a> {
+impl<'a> Span<'a> {
     /// A whole document, its end included.
     pub fn whole(document: &'a [u32], weight: i32) -> Self {
-        Passage { document, positions: 0..document.len() + 1, weight }
+        Span { document, positions: 0..document.len() + 1, weight }
     }
 
     /// Refuses tokens and positions that do not exist.
@@ -94,7 +94,7 @@ const ALONE: usize = 256;
 
 impl Writer<'_> {
     /// Writes passages that have been checked.
-    pub(crate) fn write(&mut self, passages: &[Passage<'_>]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, passages: &[Span<'_>]) -> Result<(), Error> {
         // Plans take about 300 bytes a position: a seventh of the cells they are for, or 2 to 80 MB; a 27th of very
         // large ones. The more positions in a batch, the more of them share lines of the tables and rows.
         let cells = Cells::len(self.settings);
@@ -316,7 +316,7 @@ mod tests {
     /// The whole memory, cells that overflow included, is the same on every instruction set.
     #[test]
     fn every_path_memorizes_the_same() {
-        let mut reader = Stream::new(5, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(5, Purpose::Sampling, 0).draws();
         let mut text = reader.tokens(6000, 900);
         text.extend([7; 1500]);
         let digests = |path: Path| {
@@ -325,7 +325,7 @@ mod tests {
                 Settings::new(1000, 999, 3, &Shape::default(), Size::Parameters(1 << 19)).unwrap();
             let mut memory = Memory::new(settings).unwrap();
             memory.memorize(&text).unwrap();
-            assert!(memory.held().wide > 0);
+            assert!(memory.usage().wide > 0);
             let full = memory.digest().unwrap();
             memory.forget(&text[..100]).unwrap();
             (full, memory.digest().unwrap())

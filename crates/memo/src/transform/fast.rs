@@ -32,7 +32,7 @@ impl FastTransform {
 
     pub(crate) fn drawn(input: usize, output: usize, scale: f32, stream: Stream) -> Self {
         assert!(input.max(output) < 1 << 31, "a fast transform {input} → {output}");
-        let mut reader = stream.reader();
+        let mut reader = stream.draws();
         let mut kept = reader.permutation(input.max(output).next_power_of_two());
         kept.truncate(output);
         kept.shrink_to_fit();
@@ -44,7 +44,7 @@ impl FastTransform {
 /// A random permutation of `0..n` with a random sign in each entry's highest bit.
 pub(crate) fn signed_permutation(n: usize, stream: Stream) -> Vec<u32> {
     assert!(n < 1 << 31, "a signed permutation of {n} entries");
-    let mut reader = stream.reader();
+    let mut reader = stream.draws();
     let table = reader.permutation(n);
     let signs = reader.signs(n);
     table.iter().zip(signs).map(|(entry, sign)| entry | u32::from(sign < 0.0) << 31).collect()

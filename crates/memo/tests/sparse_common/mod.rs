@@ -7,7 +7,7 @@ use memo::sparse::{Memory, Settings, Shape, Size};
 /// `tokens` tokens below `vocabulary - 1`: drawn by rank with probability ∝ 1/(rank + 2.7), now and then a few tokens
 /// that were there before.
 pub(crate) fn text(tokens: usize, vocabulary: u32, seed: u64) -> Vec<u32> {
-    let mut reader = Stream::new(seed, Purpose::Sampling, 7).reader();
+    let mut reader = Stream::new(seed, Purpose::Sampling, 7).draws();
     let n = f64::from(vocabulary - 1);
     let mut text: Vec<u32> = Vec::with_capacity(tokens + 8);
     while text.len() < tokens {

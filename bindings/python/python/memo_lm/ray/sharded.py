@@ -72,7 +72,7 @@ class ShardedMemo:
     store. One call works at a time.
     """
 
-    def __init__(self, lens: _memo.Lens, holders: Holders) -> None:
+    def __init__(self, lens: _memo.ShardReader, holders: Holders) -> None:
         self._lens = lens
         self._holders = holders
         self._secret = secrets.token_bytes(32)
@@ -105,7 +105,7 @@ class ShardedMemo:
         count = whole("num_shards", num_shards)
         sizes = {"memory": memory, "parameters": parameters, "tokens": tokens}
         told = inputs.options(tokenizer, words_from, sizes, slots, heads=heads, layers=layers, older=older, seed=seed)
-        lens = _memo.Lens.create(count, **told)
+        lens = _memo.ShardReader.create(count, **told)
         return ShardedMemo(lens, Holders(lens.settings, count, actor_options or {}))
 
     def shutdown(self) -> None:

@@ -100,7 +100,7 @@ mod tests {
     }
 
     pub(super) fn random_cells(len: usize, limit: u64, index: u32) -> Vec<i8> {
-        let mut reader = Stream::new(3, Purpose::Sampling, index).reader();
+        let mut reader = Stream::new(3, Purpose::Sampling, index).draws();
         (0..len).map(|_| (reader.below(2 * limit + 1) as i64 - limit as i64) as i8).collect()
     }
 

@@ -162,7 +162,7 @@ mod tests {
         let mut cells = random_cells(rows as usize * LINE, 20, 2);
         cells[..LINE].fill(0);
         cells[LINE] = WIDE;
-        let mut reader = Stream::new(6, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(6, Purpose::Sampling, 0).draws();
         let mut buckets: Vec<Bucket> = (0..100)
             .map(|_| Bucket {
                 rows: std::array::from_fn(|_| reader.below(u64::from(rows)) as u32),
@@ -217,7 +217,7 @@ mod tests {
     /// Two rows share three successors; one of them also carries much noise, which the peeled weights must see.
     #[test]
     fn peeling_finds_the_quiet_row() {
-        let mut reader = Stream::new(7, Purpose::Sampling, 0).reader();
+        let mut reader = Stream::new(7, Purpose::Sampling, 0).draws();
         let walsh =
             |t: usize, k: usize| if (t & k).count_ones().is_multiple_of(2) { 1 } else { -1 };
         let signs = [reader.word(), reader.word()];

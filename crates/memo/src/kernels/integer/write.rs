@@ -6,7 +6,7 @@
 use super::{CodeWords, LINE, WIDE, masks};
 use crate::kernels::dispatch;
 use crate::kernels::prefetch::prefetch_far;
-use crate::sparse::RUN;
+use crate::sparse::PAGE;
 use crate::sparse::keys::signs;
 
 /// How many writes ahead rows are fetched: enough to hide a memory access behind the work on the rows between.
@@ -83,7 +83,7 @@ fn write_rows_of<const LINES: usize>(
         if let Some(next) = writes.get(i + AHEAD) {
             fetch(next);
         }
-        changed[write.row as usize * width / RUN] = true;
+        changed[write.row as usize * width / PAGE] = true;
         let row = &mut cells[write.row as usize * width..][..width];
         if row[0] == WIDE {
             spilled.push(i as u32);
@@ -117,7 +117,7 @@ mod tests {
     use crate::random::{Purpose, Stream};
 
     fn codes(width: u32) -> (Vec<u64>, Vec<u64>) {
-        let mut reader = Stream::new(4, Purpose::Sampling, width).reader();
+        let mut reader = Stream::new(4, Purpose::Sampling, width).draws();
         let lines = (1usize << width) / LINE;
         let walsh = (0..lines << width).map(|_| reader.word()).collect();
         (walsh, (0..lines * 8).map(|_| reader.word()).collect())
@@ -141,7 +141,7 @@ mod tests {
                     _ => {}
                 }
             }
-            let mut reader = Stream::new(5, Purpose::Sampling, width).reader();
+            let mut reader = Stream::new(5, Purpose::Sampling, width).draws();
             let writes: Vec<Write> = (0..40)
                 .map(|_| Write {
                     address: reader.word(),
@@ -170,7 +170,7 @@ mod tests {
                 assert!(!naive_spilled.is_empty() && naive_spilled.len() < writes.len());
                 for path in Path::available() {
                     let (mut cells, mut spilled) = (before.clone(), Vec::new());
-                    let mut changed = vec![false; cells.len().div_ceil(RUN)];
+                    let mut changed = vec![false; cells.len().div_ceil(PAGE)];
                     write_rows_at(
                         path,
                         &mut cells,
