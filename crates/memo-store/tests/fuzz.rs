@@ -3,8 +3,8 @@
 //! Random changes alone would only ever reach the checksums, so these are made right again after each change.
 //! `MEMO_FUZZ=20000 cargo test -p memo-store --test fuzz` tries more (`cargo xtask fuzz` does that).
 
-use memo::random::{Purpose, Draws as Random, Stream};
-use memo_store::Draws;
+use memo::random::{Draws as Random, Purpose, Stream};
+use memo_store::Reader;
 use std::path::{Path, PathBuf};
 
 fn golden() -> PathBuf {
@@ -66,7 +66,7 @@ fn repair(file: &mut [u8]) -> Option<()> {
 
 fn try_opening(directory: &Path, what: &str) -> bool {
     let opened = std::panic::catch_unwind(|| {
-        let reader = Draws::open(directory).map_err(|error| error.to_string())?;
+        let reader = Reader::open(directory).map_err(|error| error.to_string())?;
         reader.complete("The owl", 4).map_err(|error| error.to_string())
     });
     opened.unwrap_or_else(|_| panic!("{what}: opening panicked")).is_ok()
