@@ -37,6 +37,16 @@ pub enum Damage {
     /// A part has a size, a type or numbers that do not fit the rest.
     #[error("{0} does not fit the rest")]
     Unfitting(String),
+    /// The tokens of a version are missing, or are not those that were recorded.
+    #[error(
+        "the tokens of document {document:?}, version {version}, are not those that were recorded"
+    )]
+    Tokens {
+        /// The document.
+        document: String,
+        /// Its version.
+        version: u32,
+    },
     /// The database in it cannot be read.
     #[error("its database cannot be read")]
     Database,

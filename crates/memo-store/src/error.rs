@@ -39,6 +39,16 @@ pub enum Error {
         /// When it began, in UTC.
         since: String,
     },
+    /// A model whose files another process has been reading for too long.
+    #[error(
+        "{path} has been read by another process for {seconds} seconds without a pause; try again"
+    )]
+    Reading {
+        /// The directory.
+        path: PathBuf,
+        /// How long this process has waited.
+        seconds: u64,
+    },
     /// A file that does not hold what it should.
     #[error("{path} is damaged: {what}; {help}")]
     Damaged {
@@ -67,7 +77,7 @@ pub enum Error {
         /// Why.
         reason: Box<redb::Error>,
     },
-    /// Whoever watched said so.
+    /// The observer said so.
     #[error("it was stopped; nothing has changed")]
     Stopped,
     /// No document of this id.
@@ -107,18 +117,44 @@ pub enum Error {
     /// Two models that cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(String),
-    /// Something that only the sparse engine can do.
-    #[error("{0} needs the sparse engine; this model has the dense one")]
-    Engine(&'static str),
+    /// Something that needs the texts of a model that has none.
+    #[error(
+        "{path} is frozen: it has no texts, so it has no {what}; ask the model that it was made from"
+    )]
+    NoTexts {
+        /// The directory.
+        path: PathBuf,
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A frozen model that would be changed.
+    #[error("{path} is frozen: it can be read, but not changed")]
+    Frozen {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A model of an engine that model directories no longer have.
+    #[error(
+        "{path} has the engine {engine:?}; model directories have the sparse engine only (the dense one is a library: \
+         `memo::dense` in Rust, `memo_lm.DenseMemo` in Python)"
+    )]
+    Engine {
+        /// The directory.
+        path: PathBuf,
+        /// Its engine.
+        engine: String,
+    },
+    /// An option with a value that it cannot have.
+    #[error("{name} must be {expected}")]
+    Option {
+        /// The option's name.
+        name: &'static str,
+        /// What it must be, as in "between 0 and 1".
+        expected: String,
+    },
     /// The engine refused.
     #[error(transparent)]
     Memory(#[from] memo::sparse::Error),
-    /// The dense engine refused its configuration.
-    #[error(transparent)]
-    DenseConfig(#[from] memo::ConfigError),
-    /// The dense engine refused.
-    #[error(transparent)]
-    Dense(#[from] memo::Error),
     /// The tokenizer refused.
     #[error(transparent)]
     Tokenizer(#[from] memo_text::TokenizerError),

@@ -18,6 +18,44 @@ pub(crate) fn unfinished_directory(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.memo-unfinished"))
 }
 
+/// Makes a directory that only its owner can look into, with all that `fill` puts into it, or none at all.
+pub(crate) fn create_directory<T, E: From<Error>>(
+    path: &Path,
+    fill: impl FnOnce(&Path) -> Result<T, E>,
+) -> Result<T, E> {
+    if path.exists() {
+        return Err(Error::Exists { path: path.to_owned() }.into());
+    }
+    let beside = unfinished_directory(path);
+    let _ = std::fs::remove_dir_all(&beside);
+    let make = || {
+        std::fs::create_dir_all(&beside).map_err(io(&beside))?;
+        private(&beside)?;
+        let made = fill(&beside)?;
+        // Locks belong to who holds them, not to the model.
+        let _ = std::fs::remove_file(beside.join("lock"));
+        rename(&beside, path)?;
+        Ok(made)
+    };
+    let made: Result<T, E> = make();
+    if made.is_err() {
+        let _ = std::fs::remove_dir_all(&beside);
+    }
+    made
+}
+
+/// Lets nobody else look into a directory.
+fn private(directory: &Path) -> Result<(), Error> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(directory, mode).map_err(io(directory))?;
+    }
+    let _ = directory;
+    Ok(())
+}
+
 /// Writes a file beside its place, syncs it, and renames it into place.
 pub(crate) fn write_whole(
     path: &Path,
@@ -96,40 +134,9 @@ pub(crate) fn remove_unfinished(directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_millis() as u64)
-}
-
-/// Milliseconds since 1970 as a date and time in UTC.
-pub fn utc(milliseconds: u64) -> String {
-    let (days, seconds) = (milliseconds / 86_400_000, milliseconds / 1000 % 86_400);
-    // Days since 1 March of year 0, in cycles of 400 years (146,097 days).
-    let z = days + 719_468;
-    let (era, day_of_era) = (z / 146_097, z % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn dates_are_right() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(utc(951_782_400_000), "2000-02-29 00:00:00 UTC");
-        assert_eq!(utc(1_709_251_199_000), "2024-02-29 23:59:59 UTC");
-        assert_eq!(utc(4_102_444_800_000), "2100-01-01 00:00:00 UTC");
-    }
 
     #[test]
     fn a_write_that_fails_leaves_what_was_there() {

@@ -9,70 +9,57 @@
 //! - Every change is a transaction with a recorded inverse, so it can be rolled back, except forgetting.
 //! - Forgetting subtracts a text from the memory exactly, and then copies the ledger without it, so that no byte of
 //!   the text is left in the directory. Opening finishes a forget that was interrupted.
-//! - One writer at a time, and any number of readers, which never wait for it.
+//! - One writer at a time, and any number of readers, which never wait for a change, never write, and take no lock for
+//!   longer than it takes to open the files.
+//!
+//! Everything that can be asked of a model is a method of [`Snapshot`]; everything that changes one, of [`Store`]. What
+//! either gives back is defined here once, with `serde`, for all who show it.
 //!
 //! ```
-//! use memo_store::{NewDocument, NewModel, Store};
+//! use memo_store::{CompletionOptions, NewDocument, NewModel, Snapshot, Store};
 //!
 //! let home = tempfile::tempdir()?;
-//! let mut store = Store::create(&home.path().join("notes.memo"), &NewModel::default())?;
+//! let path = home.path().join("notes.memo");
+//! let mut store = Store::create(&path, &NewModel::default())?;
 //! let text = "The owl reads at night. The cat sleeps.";
 //! store.memorize([NewDocument::text(text).with_id("note")], None)?;
-//! assert_eq!(store.complete("The owl reads", 3)?, " at night.");
-//! let receipt = store.forget_document("note", None)?;
+//! let reader = Snapshot::open(&path)?;
+//! let receipt = store.forget(&["note"], None)?;
 //! assert_eq!(receipt.documents, ["note"]);
+//! assert_eq!(reader.complete("The owl reads", &CompletionOptions::greedy(3))?.completion, " at night.");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod build;
 mod checkpoint;
-mod copies;
+mod config;
 mod damage;
-mod edit;
-mod engine;
 mod error;
-mod explain;
-mod export;
 mod files;
-mod find;
-mod forget;
-mod freeze;
 mod ledger;
 mod lock;
 mod mapped;
-mod memorize;
-mod merge;
-mod model;
-mod moves;
+mod memory;
 mod packed;
-mod reader;
+mod progress;
 mod record;
-mod rollback;
-mod stats;
+mod snapshot;
 mod store;
-mod transact;
-mod verify;
-mod view;
-mod watch;
+mod time;
 
+pub use self::config::{ModelConfig, NewModel};
 pub use self::damage::Damage;
-pub use self::edit::Edited;
-pub use self::engine::Engine;
 pub use self::error::Error;
-pub use self::explain::{Candidate, Excerpt, Explanation, Heard, Origin, Spoke};
-pub use self::files::utc;
-pub use self::find::Found;
-pub use self::forget::Receipt;
-pub use self::freeze::Frozen;
-pub use self::memorize::{Memorized, NewDocument};
-pub use self::merge::{Conflict, Merged};
-pub use self::model::{Model, NewModel, Sizes};
-pub use self::reader::Reader;
-pub use self::record::{
-    Copy, CopyKind, Document, Forgotten, Kind, Op, Place, Role, Transaction, Version,
+pub use self::progress::{Observer, Progress, Unit};
+pub use self::record::{CopyKind, ForgottenVersion, Place, TransactionKind};
+pub use self::snapshot::{
+    Candidate, Completion, CompletionChoice, CompletionOptions, CompletionStream, CompletionToken,
+    CompletionTokens, ContentKind, DigestReport, Document, DocumentChange, DocumentMatches,
+    DocumentState, DocumentText, Excerpt, Explanation, FinishReason, MatchedContext, MemoryLoad,
+    ModelCopy, Overload, RecallReport, ScoreReport, SlotEvidence, Snapshot, Source, Stats,
+    TextMatches, TokenScore, Transaction, VerifyReport, Version, fitting_size,
 };
-pub use self::stats::{Fill, Overfull, Stats, fitting};
-pub use self::store::Store;
-pub use self::verify::Verified;
-pub use self::view::View;
-pub use self::watch::Step;
+pub use self::store::{
+    ChangeReport, Conflict, EditReport, FreezeReport, MemorizeReport, MergeReport, NewDocument,
+    Proof, RebuildReport, Receipt, RenamedDocument, Store,
+};
+pub use self::time::Timestamp;

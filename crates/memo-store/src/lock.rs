@@ -1,91 +1,98 @@
-//! The writer's lock: held by one process, gone with it.
+//! Locks of a model directory. The system holds them for as long as a file is open, so that none outlives a process that
+//! was killed.
 //!
-//! `lock` in the model directory is locked by the system for as long as its file is open, so it cannot outlive a process
-//! that was killed. What is written in it only tells others who holds it.
+//! - `lock` is the writer's: one process at a time changes a model. What is written in it tells others who does.
+//! - `snapshot.lock` makes the files of a directory change together for those who read them: a reader shares it while it
+//!   opens the files of one state, which takes milliseconds; the writer has it alone while it puts files in place. Readers
+//!   take no other lock, and never write: on a medium that cannot be written there is nothing to wait for.
 
 use crate::error::{Error, io};
-use crate::files;
+use crate::time::Timestamp;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long a writer waits for readers, which hold the lock for moments only.
-const PATIENCE: Duration = Duration::from_secs(1);
-
-/// The lock of a model directory; released when dropped.
+/// The writer's lock of a model directory; released when dropped.
 #[derive(Debug)]
-pub(crate) struct Lock {
-    /// `None` where no lock can be made, and so nothing be written.
+pub(crate) struct WriterLock {
+    _file: File,
+}
+
+impl WriterLock {
+    /// Makes this process the one writer.
+    pub(crate) fn acquire(directory: &Path) -> Result<Self, Error> {
+        let path = directory.join("lock");
+        let mut file = open(&path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(busy(directory, &mut file)),
+            Err(TryLockError::Error(reason)) => return Err(io(&path)(reason)),
+        }
+        let holder = format!("{}\n{}\n", std::process::id(), Timestamp::now());
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(holder.as_bytes()))
+            .map_err(io(&path))?;
+        open(&directory.join(SNAPSHOT))?;
+        Ok(WriterLock { _file: file })
+    }
+}
+
+/// Who holds the writer's lock, as far as they said so.
+fn busy(directory: &Path, file: &mut File) -> Error {
+    let mut holder = String::new();
+    let _ = file.rewind().and_then(|()| file.read_to_string(&mut holder));
+    let mut lines = holder.lines();
+    let pid = lines.next().and_then(|pid| pid.parse().ok()).unwrap_or(0);
+    let since = lines.next().unwrap_or("an unknown time").to_owned();
+    Error::Busy { path: directory.to_owned(), pid, since }
+}
+
+/// How long a writer waits for readers, each of which holds the lock for milliseconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The snapshot lock while it is held; `None` where there is none to hold.
+#[derive(Debug)]
+pub(crate) struct SnapshotLock {
     _file: Option<File>,
 }
 
-impl Lock {
-    /// Becomes the one writer.
+impl SnapshotLock {
+    /// Keeps the files of a directory from changing. Waits for a writer that is putting files in place.
+    pub(crate) fn shared(directory: &Path) -> Self {
+        let path = directory.join(SNAPSHOT);
+        // A writer makes the file before it changes anything. Without it, or where nothing can be locked, none is there.
+        let file = File::open(path).ok().filter(|file| file.lock_shared().is_ok());
+        SnapshotLock { _file: file }
+    }
+
+    /// Keeps readers from opening the files of a directory while they are put in place.
     pub(crate) fn exclusive(directory: &Path) -> Result<Self, Error> {
-        let path = directory.join("lock");
-        let mut file = open(&path)?;
+        let path = directory.join(SNAPSHOT);
+        let file = open(&path)?;
         let start = Instant::now();
         loop {
             match file.try_lock() {
-                Ok(()) => break,
+                Ok(()) => return Ok(SnapshotLock { _file: Some(file) }),
                 Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
-                    std::thread::sleep(Duration::from_millis(5));
+                    std::thread::sleep(Duration::from_millis(1));
                 }
-                // Only readers share it; they are done soon.
-                Err(TryLockError::WouldBlock)
-                    if file.try_lock_shared().is_ok() && start.elapsed() < PATIENCE * 30 =>
-                {
-                    file.unlock().map_err(io(&path))?;
-                    std::thread::sleep(Duration::from_millis(50));
+                Err(TryLockError::WouldBlock) => {
+                    let (path, seconds) = (directory.to_owned(), PATIENCE.as_secs());
+                    return Err(Error::Reading { path, seconds });
                 }
-                Err(TryLockError::WouldBlock) => return Err(busy(directory, &mut file)),
                 Err(TryLockError::Error(reason)) => return Err(io(&path)(reason)),
             }
         }
-        let held = format!("{}\n{}\n", std::process::id(), files::utc(files::now()));
-        file.set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| file.write_all(held.as_bytes()))
-            .map_err(io(&path))?;
-        Ok(Lock { _file: Some(file) })
-    }
-
-    /// Says who is writing.
-    pub(crate) fn holder(directory: &Path) -> Error {
-        match open(&directory.join("lock")) {
-            Ok(mut file) => busy(directory, &mut file),
-            Err(error) => error,
-        }
-    }
-
-    /// Keeps writers away while reading the ledger, if there is none now.
-    pub(crate) fn shared(directory: &Path) -> Result<Option<Self>, Error> {
-        let path = directory.join("lock");
-        let file = match open(&path) {
-            // A backup on a medium that cannot be written.
-            Err(_) if !path.exists() => return Ok(Some(Lock { _file: None })),
-            opened => opened?,
-        };
-        match file.try_lock_shared() {
-            Ok(()) => Ok(Some(Lock { _file: Some(file) })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(reason)) => Err(io(&path)(reason)),
-        }
     }
 }
+
+/// The name of the snapshot lock's file.
+const SNAPSHOT: &str = "snapshot.lock";
 
 fn open(path: &Path) -> Result<File, Error> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    options.open(path).or_else(|_| File::open(path)).map_err(io(path))
-}
-
-fn busy(directory: &Path, file: &mut File) -> Error {
-    let mut held = String::new();
-    let _ = file.rewind().and_then(|()| file.read_to_string(&mut held));
-    let mut lines = held.lines();
-    let pid = lines.next().and_then(|pid| pid.parse().ok()).unwrap_or(0);
-    let since = lines.next().unwrap_or("an unknown time").to_owned();
-    Error::Busy { path: directory.to_owned(), pid, since }
+    options.open(path).map_err(io(path))
 }

@@ -1,42 +1,49 @@
-//! What the ledger keeps: documents with their versions, and transactions.
+//! The ledger's records: documents with their versions, and transactions, as they are stored.
 //!
-//! A transaction is a list of [`Op`]s, each moving one document from one [`Place`] to another: not there, in the
-//! memory with one of its versions, or retired. What it does to the memory, what undoes it, and what later
-//! transactions stand in the way of that, all follow from these places.
+//! A transaction is a list of [`OpRecord`]s, each moving one document from one [`Place`] to another: not there, in the
+//! memory with one of its versions, or retired. What it does to the memory, what undoes it, and which later
+//! transactions depend on it, all follow from these places.
+//!
+//! The JSON of these types is the ledger's format: their fields keep their names.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A document and all its versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Document {
+pub(crate) struct DocumentRecord {
     /// Its name, unique in the model.
-    pub id: String,
+    pub(crate) id: String,
     /// Its number, never used twice.
     pub(crate) number: u64,
     /// Labels given by the user.
-    pub labels: BTreeMap<String, String>,
+    pub(crate) labels: BTreeMap<String, String>,
     /// All versions, in order.
-    pub versions: Vec<Version>,
+    pub(crate) versions: Vec<VersionRecord>,
     /// Where it is now; `None` if what brought it here was rolled back, or if it was forgotten.
-    pub place: Option<Place>,
+    pub(crate) place: Option<Place>,
 }
 
-impl Document {
-    /// In a word: `live`, `retired`, `forgotten`, or `rolled back`.
-    pub fn state(&self) -> &'static str {
-        let forgotten = self.versions.iter().all(|version| version.forgotten.is_some());
-        match self.place {
-            Some(place) if place.live => "live",
-            Some(_) => "retired",
-            None if forgotten => "forgotten",
-            None => "rolled back",
-        }
+impl DocumentRecord {
+    /// The version with this number.
+    pub(crate) fn version(&self, number: u32) -> Option<&VersionRecord> {
+        self.versions.iter().find(|version| version.number == number)
+    }
+
+    /// The version that counts.
+    pub(crate) fn current(&self) -> Option<&VersionRecord> {
+        self.version(self.place?.version)
+    }
+
+    /// The version that is in the memory.
+    pub(crate) fn live(&self) -> Option<&VersionRecord> {
+        self.version(self.place.filter(|place| place.live)?.version)
     }
 }
 
 /// Where a document is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Place {
     /// Which of its versions counts, from 1.
     pub version: u32,
@@ -46,28 +53,39 @@ pub struct Place {
 
 /// One version of a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Version {
+pub(crate) struct VersionRecord {
     /// From 1.
-    pub number: u32,
+    pub(crate) number: u32,
     /// When it came, in milliseconds since 1970.
-    pub time: u64,
-    /// How many tokens it has.
-    pub tokens: u64,
+    pub(crate) time: u64,
+    /// The number of its tokens.
+    pub(crate) tokens: u64,
     /// The digest of its tokens under the model's secret key.
-    pub digest: String,
+    pub(crate) digest: String,
     /// The transaction that brought it.
-    pub transaction: u64,
+    pub(crate) transaction: u64,
     /// The tokens of each part; a part has no neighbours. More than one where text was cut out.
-    pub parts: Vec<u64>,
+    pub(crate) parts: Vec<u64>,
     /// What is written of it.
-    pub role: Role,
+    pub(crate) role: Role,
     /// The transaction that scrubbed its tokens, if one did.
-    pub forgotten: Option<u64>,
+    pub(crate) forgotten: Option<u64>,
+}
+
+impl VersionRecord {
+    /// Positions that it takes in the memory, the ends of its parts included.
+    pub(crate) fn positions(&self) -> u64 {
+        self.tokens + self.parts.len() as u64
+    }
+
+    pub(crate) fn is_edit(&self) -> bool {
+        matches!(self.role, Role::Edit { .. })
+    }
 }
 
 /// What is written of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Role {
+pub(crate) enum Role {
     /// All of it, once.
     Text,
     /// Only what follows the first `prompt` tokens, `weight` times.
@@ -81,28 +99,29 @@ pub enum Role {
 
 /// What a transaction does to one document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Op {
+pub(crate) struct OpRecord {
     /// The document.
-    pub document: String,
+    pub(crate) document: String,
     /// Its number.
     pub(crate) number: u64,
     /// Where it was.
-    pub before: Option<Place>,
+    pub(crate) before: Option<Place>,
     /// Where it is afterwards.
-    pub after: Option<Place>,
+    pub(crate) after: Option<Place>,
 }
 
-impl Op {
+impl OpRecord {
     /// The op that undoes this one.
-    pub(crate) fn inverse(&self) -> Op {
-        Op { before: self.after, after: self.before, ..self.clone() }
+    pub(crate) fn inverse(&self) -> OpRecord {
+        OpRecord { before: self.after, after: self.before, ..self.clone() }
     }
 }
 
 /// What kind of change a transaction is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum TransactionKind {
     /// Documents came, or new versions of them.
     Memorize,
     /// Documents or text went for good.
@@ -121,50 +140,51 @@ pub enum Kind {
     Rollback,
 }
 
-impl Kind {
+impl TransactionKind {
     /// Its name, as users write it.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Memorize => "memorize",
-            Kind::Forget => "forget",
-            Kind::Retire => "retire",
-            Kind::Restore => "restore",
-            Kind::Replace => "replace",
-            Kind::Edit => "edit",
-            Kind::Merge => "merge",
-            Kind::Rollback => "rollback",
+            TransactionKind::Memorize => "memorize",
+            TransactionKind::Forget => "forget",
+            TransactionKind::Retire => "retire",
+            TransactionKind::Restore => "restore",
+            TransactionKind::Replace => "replace",
+            TransactionKind::Edit => "edit",
+            TransactionKind::Merge => "merge",
+            TransactionKind::Rollback => "rollback",
         }
     }
 }
 
 /// One change of the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Transaction {
+pub(crate) struct TransactionRecord {
     /// Its number, from 1.
-    pub id: u64,
+    pub(crate) id: u64,
     /// When, in milliseconds since 1970.
-    pub time: u64,
+    pub(crate) time: u64,
     /// What kind of change.
-    pub kind: Kind,
+    pub(crate) kind: TransactionKind,
     /// Why, in the user's words.
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// What it did, document by document.
-    pub ops: Vec<Op>,
+    pub(crate) ops: Vec<OpRecord>,
     /// The transaction that this one rolled back.
-    pub undoes: Option<u64>,
+    pub(crate) undoes: Option<u64>,
     /// The transaction that rolled this one back.
-    pub undone_by: Option<u64>,
+    pub(crate) undone_by: Option<u64>,
     /// What was forgotten: all that is left of it.
-    pub forgotten: Vec<Forgotten>,
+    pub(crate) forgotten: Vec<ForgottenVersion>,
     /// Versions whose tokens are still to be scrubbed. Empty once a forget is finished.
     pub(crate) scrub: Vec<(u64, u32)>,
     /// Texts that are still to be scrubbed from labels and reasons.
     pub(crate) scrub_texts: Vec<String>,
 }
 
-/// All that is left of a forgotten text.
+/// All that is left of a forgotten version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Forgotten {
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ForgottenVersion {
     /// The document it was in.
     pub document: String,
     /// The version.
@@ -175,20 +195,21 @@ pub struct Forgotten {
 
 /// A copy of the model that was made and may hold what is forgotten later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Copy {
+pub(crate) struct CopyRecord {
     /// What kind of copy.
-    pub kind: CopyKind,
+    pub(crate) kind: CopyKind,
     /// Where it was made.
-    pub path: String,
+    pub(crate) path: String,
     /// When, in milliseconds since 1970.
-    pub time: u64,
+    pub(crate) time: u64,
     /// The last transaction that it contains.
-    pub transaction: u64,
+    pub(crate) transaction: u64,
 }
 
-/// What kind of copy.
+/// The kind of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum CopyKind {
     /// A backup.
     Backup,

@@ -105,7 +105,7 @@ impl Stream {
 }
 
 /// Reads a stream from its beginning, two 64-bit words a block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Draws {
     stream: Stream,
     next: u64,

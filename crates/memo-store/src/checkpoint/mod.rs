@@ -15,20 +15,21 @@
 //! then; they are read too.
 //!
 //! Cells come first because their place is then known before anything else is: a memory larger than RAM is written
-//! piece by piece ([`write_pieces`]).
+//! chunk by chunk ([`write_chunks`]).
 //!
 //! A *frozen* memory is such a file with fewer bits a cell (`bits` in its head), and one section more, the rows' numbers
 //! ([`crate::packed`]).
 
-mod pieces;
+mod chunks;
 mod read;
 mod write;
 
-pub(crate) use self::pieces::{Texts, write_pieces};
+pub(crate) use self::chunks::{Texts, digest_by_chunks, write_chunks};
 pub(crate) use self::read::{Checkpoint, numbers};
-pub(crate) use self::write::{write, write_as};
+pub(crate) use self::write::write;
 
 use crate::error::{Error, io};
+use crate::files;
 use memo::sparse::Settings;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -88,12 +89,15 @@ pub(crate) fn list(directory: &Path) -> Result<Vec<(u64, PathBuf)>, Error> {
     Ok(found)
 }
 
-/// Removes all checkpoints but one.
-pub(crate) fn keep_only(directory: &Path, kept: &Path) -> Result<(), Error> {
+/// Puts a checkpoint that was written beside its place there, and removes all others; gives its path. Readers must be
+/// kept away.
+pub(crate) fn publish(directory: &Path, beside: &Path, transaction: u64) -> Result<PathBuf, Error> {
+    let kept = directory.join(name(transaction));
+    files::rename(beside, &kept)?;
     for (_, path) in list(directory)? {
         if path != kept {
             std::fs::remove_file(&path).map_err(io(&path))?;
         }
     }
-    Ok(())
+    Ok(kept)
 }

@@ -27,10 +27,14 @@ pub(crate) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Reads all but the cells.
+    /// Opens a file, and reads all but the cells.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        Self::read(path, File::open(path).map_err(io(path))?)
+    }
+
+    /// Reads all but the cells of an open file.
+    pub(crate) fn read(path: &Path, mut file: File) -> Result<Self, Error> {
         let damaged = |what: Damage| Error::Damaged { path: path.to_owned(), what, help: HELP };
-        let mut file = File::open(path).map_err(io(path))?;
         let size = file.metadata().map_err(io(path))?.len();
         let mut front = [0; 16];
         file.read_exact(&mut front).map_err(|_| damaged(Damage::CutOff))?;

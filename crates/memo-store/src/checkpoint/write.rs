@@ -2,12 +2,11 @@
 
 use super::{
     ALIGN, CHECKS, FORMAT, Head, LEAVES, MAGIC, PAIRS, SCALES, Section, TOTALS, UNIGRAMS, WIDE,
-    name,
 };
 use crate::error::{Error, io};
 use crate::files;
 use crate::packed;
-use crate::watch::Watch;
+use crate::progress::{Observer, Progress, Unit};
 use memo::sparse::{Leaves, Memory, PAGE, PARTS, Settings, TableKind};
 use rayon::prelude::*;
 use std::fs::File;
@@ -19,36 +18,28 @@ use std::path::{Path, PathBuf};
 const CHUNK: usize = 64 << 20;
 const CHUNK_OF_PARTS: usize = PARTS / 32;
 
-/// Writes a checkpoint, whole or not at all.
+/// Writes a checkpoint beside its place, or a frozen memory with some bits a cell; gives its path there.
 pub(crate) fn write(
-    directory: &Path,
-    memory: &mut Memory,
-    transaction: u64,
-    watch: &Watch,
-) -> Result<PathBuf, Error> {
-    write_as(directory, memory, transaction, None, watch)
-}
-
-/// Writes a checkpoint, or a frozen memory with some bits a cell.
-pub(crate) fn write_as(
-    directory: &Path,
-    memory: &mut Memory,
+    path: &Path,
+    memory: &Memory,
     transaction: u64,
     bits: Option<u32>,
-    watch: &Watch,
+    observer: &Observer,
 ) -> Result<PathBuf, Error> {
-    let path = directory.join(name(transaction));
     let leaves = memory.leaves()?;
-    let memory = &*memory;
     // New checksums must not bless damage that the old ones would have told.
     memory.verify_cells()?;
     let frozen = bits.map(|bits| packed::pack(memory, bits));
     let cells = frozen.as_ref().map_or(memory.cells(), |(_, packed)| packed);
-    files::write_whole(&path, |file| {
-        let mut draft = Draft::new(file, &path);
-        let whole = cells.len() as u64;
+    files::write_beside(path, |file| {
+        let mut draft = Draft::new(file, path);
         for (i, chunk) in cells.chunks(CHUNK).enumerate() {
-            watch.say("writing the checkpoint", (i * CHUNK) as u64, whole);
+            observer.report(Progress {
+                stage: "writing the checkpoint",
+                done: (i * CHUNK) as u64,
+                total: cells.len() as u64,
+                unit: Unit::Bytes,
+            });
             draft.cells(chunk)?;
         }
         // Where a row has its own number, none is too large.
@@ -62,14 +53,13 @@ pub(crate) fn write_as(
             for start in (0..PARTS).step_by(CHUNK_OF_PARTS) {
                 draft.parts(&mut table, memory, start..(start + CHUNK_OF_PARTS).min(PARTS))?;
             }
-            draft.end_table(table)?;
+            draft.end_table(Some(table))?;
         }
         if let Some((scales, _)) = &frozen {
             draft.scales(scales)?;
         }
         draft.finish(memory.settings(), memory.unigrams(), &leaves, transaction, bits)
-    })?;
-    Ok(path)
+    })
 }
 
 /// A checkpoint that is being written.
@@ -161,8 +151,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    pub(super) fn end_table(&mut self, table: DraftTable) -> Result<(), Error> {
-        let DraftTable { section, start, lens, body } = table;
+    pub(super) fn end_table(&mut self, table: Option<DraftTable>) -> Result<(), Error> {
+        let Some(DraftTable { section, start, lens, body }) = table else { return Ok(()) };
         self.put(start, &lens)?;
         let mut crc = crc32fast::Hasher::new();
         crc.update(&lens);

@@ -30,59 +30,93 @@ impl Default for Sampling {
 #[derive(Clone, Debug)]
 pub struct Generation {
     context: Vec<u32>,
-    choice: Sampling,
+    sampling: Sampling,
     draws: Draws,
     scratch: Scratch,
 }
 
 impl Generation {
     /// What follows `prompt`, which is all of the prompt or at least the read-out's window.
-    pub fn new(prompt: &[u32], choice: Sampling) -> Self {
-        let draws = Stream::new(choice.seed, Purpose::Sampling, 0).draws();
-        Generation { context: prompt.to_vec(), choice, draws, scratch: Scratch::default() }
+    pub fn new(prompt: &[u32], sampling: Sampling) -> Self {
+        let draws = Stream::new(sampling.seed, Purpose::Sampling, 0).draws();
+        Generation { context: prompt.to_vec(), sampling, draws, scratch: Scratch::default() }
     }
 
     /// Whether a token ends the text.
     pub fn ends(&self, memory: &Memory, token: u32) -> bool {
-        token == memory.settings().end || self.choice.stop.contains(&token)
+        token == memory.settings().end || self.sampling.stop.contains(&token)
     }
 
-    /// The next token, which may be one that ends the text; then there is no use in going on.
-    pub fn step(&mut self, memory: &Memory, readout: &dyn ReadOut) -> Result<u32, Error> {
-        if self.choice.temperature > 0.0 {
-            return Ok(self.step_seen(memory, readout, |_, _| ())?.0);
+    /// The last tokens of what was said, as far as they can matter: what the next token is chosen after.
+    pub fn context(&self) -> &[u32] {
+        &self.context
+    }
+
+    /// Chooses the next token without going on: choosing again, from the same memory, gives the same token.
+    pub fn choose(&mut self, memory: &Memory, readout: &dyn ReadOut) -> Result<Choice, Error> {
+        if self.sampling.temperature > 0.0 {
+            return Ok(self.choose_seen(memory, readout, |_, _| ())?.0);
         }
         let token = readout.best(memory, &self.context, &mut self.scratch)?;
-        self.push(memory, readout, token);
-        Ok(token)
+        Ok(Choice { token, draws: self.draws, window: readout.window(memory) })
     }
 
     /// The same, with whatever `look` sees in the distribution that the token was chosen from. That costs a little more:
     /// what a long context settles can be chosen, but not weighed, without reading the others.
+    pub fn choose_seen<T>(
+        &mut self,
+        memory: &Memory,
+        readout: &dyn ReadOut,
+        look: impl FnOnce(&Distribution<'_>, u32) -> T,
+    ) -> Result<(Choice, T), Error> {
+        let distribution = readout.distribution(memory, &self.context, &mut self.scratch)?;
+        let mut draws = self.draws;
+        let token = if self.sampling.temperature > 0.0 {
+            draw(&distribution, &self.sampling, &mut draws)
+        } else {
+            distribution.best()
+        };
+        let seen = look(&distribution, token);
+        Ok((Choice { token, draws, window: readout.window(memory) }, seen))
+    }
+
+    /// Goes on after a token that was chosen.
+    pub fn accept(&mut self, choice: Choice) {
+        let Choice { token, draws, window } = choice;
+        if self.context.len() >= 2 * window.max(32) {
+            self.context.drain(..self.context.len() - window);
+        }
+        self.context.push(token);
+        self.draws = draws;
+    }
+
+    /// The next token, which may be one that ends the text; then there is no use in going on.
+    pub fn step(&mut self, memory: &Memory, readout: &dyn ReadOut) -> Result<u32, Error> {
+        let choice = self.choose(memory, readout)?;
+        self.accept(choice);
+        Ok(choice.token)
+    }
+
+    /// The same, with whatever `look` sees in the distribution that the token was chosen from.
     pub fn step_seen<T>(
         &mut self,
         memory: &Memory,
         readout: &dyn ReadOut,
         look: impl FnOnce(&Distribution<'_>, u32) -> T,
     ) -> Result<(u32, T), Error> {
-        let distribution = readout.distribution(memory, &self.context, &mut self.scratch)?;
-        let token = if self.choice.temperature > 0.0 {
-            draw(&distribution, &self.choice, &mut self.draws)
-        } else {
-            distribution.best()
-        };
-        let seen = look(&distribution, token);
-        self.push(memory, readout, token);
-        Ok((token, seen))
+        let (choice, seen) = self.choose_seen(memory, readout, look)?;
+        self.accept(choice);
+        Ok((choice.token, seen))
     }
+}
 
-    fn push(&mut self, memory: &Memory, readout: &dyn ReadOut, token: u32) {
-        let window = readout.window(memory);
-        if self.context.len() >= 2 * window.max(32) {
-            self.context.drain(..self.context.len() - window);
-        }
-        self.context.push(token);
-    }
+/// A token that was chosen, and what choosing it drew.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// The token.
+    pub token: u32,
+    draws: Draws,
+    window: usize,
 }
 
 /// Continues a prompt, token by token, until a stop token.
@@ -111,10 +145,10 @@ impl<'a> Generator<'a> {
         memory: &'a Memory,
         readout: &'a dyn ReadOut,
         prompt: &[u32],
-        choice: Sampling,
+        sampling: Sampling,
     ) -> Self {
         let window = readout.window(memory);
-        let generation = Generation::new(&prompt[prompt.len().saturating_sub(window)..], choice);
+        let generation = Generation::new(&prompt[prompt.len().saturating_sub(window)..], sampling);
         Generator { memory, readout, generation, done: false }
     }
 
@@ -160,26 +194,26 @@ impl<'a> Generator<'a> {
 }
 
 /// Draws a token.
-fn draw(distribution: &Distribution<'_>, choice: &Sampling, draws: &mut Draws) -> u32 {
-    let mut p: Vec<(u32, f64)> = if choice.top_k > 0 {
-        distribution.top(choice.top_k)
-    } else if choice.top_p < 1.0 {
+fn draw(distribution: &Distribution<'_>, sampling: &Sampling, draws: &mut Draws) -> u32 {
+    let mut p: Vec<(u32, f64)> = if sampling.top_k > 0 {
+        distribution.top(sampling.top_k)
+    } else if sampling.top_p < 1.0 {
         distribution.top(usize::MAX)
     } else {
         distribution.dense().into_iter().enumerate().map(|(t, p)| (t as u32, p)).collect()
     };
-    if choice.temperature != 1.0 {
+    if sampling.temperature != 1.0 {
         // Relative to the largest, so that a low temperature does not make everything 0.
         let most = p.iter().fold(0.0f64, |most, (_, p)| most.max(*p));
         for (_, p) in &mut p {
-            *p = libm::pow(*p / most, 1.0 / choice.temperature);
+            *p = libm::pow(*p / most, 1.0 / sampling.temperature);
         }
     }
     let whole: f64 = p.iter().map(|(_, p)| p).sum();
-    if choice.top_p < 1.0 {
+    if sampling.top_p < 1.0 {
         let mut sum = 0.0;
         let kept = p.iter().take_while(|(_, p)| {
-            let more = sum < choice.top_p * whole;
+            let more = sum < sampling.top_p * whole;
             sum += p;
             more
         });

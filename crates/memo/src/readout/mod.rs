@@ -16,7 +16,7 @@ pub use self::backoff::Backoff;
 pub use self::constants::{Cache, Constants, discounts};
 pub use self::distribution::Distribution;
 use self::followed::Followed;
-pub use self::generate::{Generation, Generator, Sampling};
+pub use self::generate::{Choice, Generation, Generator, Sampling};
 pub use self::score::{
     best_all, best_at, map_distributions, map_distributions_all, score, score_at,
 };

@@ -1,56 +1,79 @@
 //! Finding text: which documents contain it, and where.
 
+use super::Snapshot;
 use crate::error::Error;
 use crate::ledger::Content;
-use crate::memorize::current;
-use crate::record::{Document, Version};
-use crate::view::View;
+use crate::record::{DocumentRecord, VersionRecord};
 use memchr::memmem;
 use serde::Serialize;
 
-/// A place where a document contains a text.
+const WHAT: &str = "text to search";
+
+/// Where a text occurs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Found {
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct TextMatches {
+    /// The documents that contain it.
+    pub documents: Vec<DocumentMatches>,
+    /// How often it occurs in all.
+    pub count: usize,
+}
+
+/// Where a document contains a text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct DocumentMatches {
     /// The document.
     pub document: String,
     /// The version that counts.
     pub version: u32,
     /// Whether it is in the memory.
     pub live: bool,
-    /// The bytes of the document's text before each occurrence.
+    /// How often it contains the text.
+    pub count: usize,
+    /// The bytes of the document's text before each occurrence, of the first thousand.
     pub offsets: Vec<u64>,
 }
 
-impl View {
+/// Occurrences of a text whose places are given.
+const MOST: usize = 1000;
+
+impl Snapshot {
     /// The documents whose current version contains a text.
-    pub fn find(&self, text: &str) -> Result<Vec<Found>, Error> {
+    pub fn find(&self, text: &str) -> Result<TextMatches, Error> {
         if text.is_empty() {
             return Err(Error::Invalid("there is no text to find".to_owned()));
         }
         let normal = self.normal(text)?;
-        let mut found = Vec::new();
-        for document in self.ledger.documents()? {
-            let (Some(version), Some(place)) = (current(&document), document.place) else {
+        let ledger = self.ledger(WHAT)?;
+        let mut documents = Vec::new();
+        for document in ledger.documents()? {
+            let (Some(version), Some(place)) = (document.current(), document.place) else {
                 continue;
             };
-            let content = self.ledger.content(document.number, version)?;
+            let content = ledger.content(&document, version)?;
             let mut offsets = self.occurrences(&content, text);
             if let (true, Some(normal)) = (offsets.is_empty(), &normal) {
                 offsets = self.occurrences(&content, normal);
             }
             if !offsets.is_empty() {
-                let (document, version) = (document.id, place.version);
-                found.push(Found { document, version, live: place.live, offsets });
+                let count = offsets.len();
+                offsets.truncate(MOST);
+                let (document, version, live) = (document.id, place.version, place.live);
+                documents.push(DocumentMatches { document, version, live, count, offsets });
             }
         }
-        Ok(found)
+        let count = documents.iter().map(|found| found.count).sum();
+        Ok(TextMatches { documents, count })
     }
 
     /// The documents with a version that consists of these tokens.
     pub fn with_tokens(&self, tokens: &[u32]) -> Result<Vec<String>, Error> {
-        let digest = self.ledger.digest(&Content::text(tokens.to_vec()));
-        let same = |version: &Version| version.digest == digest && version.forgotten.is_none();
-        let documents = self.ledger.documents()?.into_iter();
+        let ledger = self.ledger(WHAT)?;
+        let digest = ledger.digest(&Content::text(tokens.to_vec()));
+        let same =
+            |version: &VersionRecord| version.digest == digest && version.forgotten.is_none();
+        let documents = ledger.documents()?.into_iter();
         Ok(documents.filter(|d| d.versions.iter().any(same)).map(|d| d.id).collect())
     }
 
@@ -78,7 +101,7 @@ impl View {
         }
     }
 
-    /// A text as documents have it whose tokenizer does not keep every character, if that is another.
+    /// The form of a text that documents have whose tokenizer does not keep every character, if that is another.
     pub(crate) fn normal(&self, text: &str) -> Result<Option<String>, Error> {
         let normal = self.tokenizer.decode_lossy(&self.tokenizer.encode(text)?);
         let other = normal != text && !normal.trim().is_empty() && !normal.contains('\u{fffd}');
@@ -86,12 +109,16 @@ impl View {
     }
 
     /// All versions that still have tokens and contain a text: documents, and the numbers of such versions.
-    pub(crate) fn versions_with(&self, text: &str) -> Result<Vec<(Document, Vec<u32>)>, Error> {
+    pub(crate) fn versions_with(
+        &self,
+        text: &str,
+    ) -> Result<Vec<(DocumentRecord, Vec<u32>)>, Error> {
+        let ledger = self.ledger(WHAT)?;
         let mut found = Vec::new();
-        for document in self.ledger.documents()? {
+        for document in ledger.documents()? {
             let mut versions = Vec::new();
-            for version in document.versions.iter().filter(|v: &&Version| v.forgotten.is_none()) {
-                let content = self.ledger.content(document.number, version)?;
+            for version in document.versions.iter().filter(|v| v.forgotten.is_none()) {
+                let content = ledger.content(&document, version)?;
                 if !self.occurrences(&content, text).is_empty() {
                     versions.push(version.number);
                 }
@@ -104,7 +131,7 @@ impl View {
     }
 }
 
-/// A content with every occurrence of a text cut out; the parts before and after it no longer touch.
+/// Bytes with every occurrence of a text cut out; what stood before and after it no longer touches.
 pub(crate) fn cut(bytes: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
     let mut parts = Vec::new();
     let mut rest = bytes;

@@ -7,16 +7,15 @@
 //! Importing memorizes the documents again and compares digests, so an import is as trustworthy as the original. Without
 //! documents there is nothing to rebuild from: such an import is a frozen model.
 
+use super::Store;
 use crate::checkpoint::{self, numbers};
+use crate::config::{FORMAT, ModelConfig};
 use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::files;
 use crate::ledger::{Content, Ledger};
-use crate::memorize::current;
-use crate::model::{FORMAT, Model};
-use crate::record::{CopyKind, Kind, Role};
-use crate::store::{Store, private};
-use crate::watch::Watch;
+use crate::progress::Observer;
+use crate::record::{CopyKind, Role};
 use memo::sparse::{Memory, PARTS, Ram, SavedMemory, Settings, Storage, TableKind};
 use memo_text::Tokenizer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -26,12 +25,11 @@ use std::path::Path;
 
 const MEMORY: &str = "memory.safetensors";
 const MODEL: &str = "model.json";
-const WHAT: &str = "an export";
 
 #[derive(Serialize, Deserialize)]
 struct Exported {
     format: u32,
-    model: Model,
+    model: ModelConfig,
     tokenizer: Option<String>,
     digest: String,
     transaction: u64,
@@ -57,31 +55,27 @@ struct Tensor {
 impl Store {
     /// Writes the memory and, if `texts`, the live documents into a directory where nothing is yet.
     pub fn export(&mut self, to: &Path, texts: bool) -> Result<(), Error> {
-        self.view.memory.need_sparse(WHAT)?;
-        let digest = self.digest()?.to_string();
         let mut documents = Vec::new();
-        for document in self.view.ledger.documents()? {
-            let Some(version) =
-                current(&document).filter(|_| texts && document.place.is_some_and(|p| p.live))
-            else {
-                continue;
-            };
-            let Content { parts, role } = self.view.ledger.content(document.number, version)?;
-            let (id, labels) = (document.id, document.labels);
-            documents.push(ExportedDocument { id, labels, role, parts });
+        if texts {
+            let ledger = self.ledger()?;
+            for document in ledger.documents()? {
+                let Some(version) = document.live() else { continue };
+                let Content { parts, role } = ledger.content(&document, version)?;
+                let (id, labels) = (document.id, document.labels);
+                documents.push(ExportedDocument { id, labels, role, parts });
+            }
         }
         let exported = Exported {
             format: FORMAT,
-            model: self.view.model.clone(),
-            tokenizer: self.view.tokenizer.to_json()?,
-            digest,
-            transaction: self.view.applied,
+            model: self.config.clone(),
+            tokenizer: self.tokenizer.to_json()?,
+            digest: self.digest()?.to_string(),
+            transaction: self.transaction,
             documents: texts.then_some(documents),
         };
         let json = serde_json::to_vec(&exported).map_err(|e| Error::Invalid(e.to_string()))?;
         self.copy_to_new(to, CopyKind::Exported, |store, directory| {
-            let path = directory.join(MEMORY);
-            let tensors = tensors(store.view.memory.need_sparse(WHAT)?);
+            let tensors = tensors(store.memory()?);
             let views = tensors.iter().map(|t| {
                 let view = TensorView::new(t.dtype, t.shape.clone(), &t.bytes);
                 view.map(|view| (t.name.clone(), view)).map_err(|e| Error::Invalid(e.to_string()))
@@ -89,9 +83,7 @@ impl Store {
             let views: HashMap<String, TensorView<'_>> = views.collect::<Result<_, _>>()?;
             let bytes =
                 safetensors::serialize(views, None).map_err(|e| Error::Invalid(e.to_string()))?;
-            files::write_bytes(&path, &bytes)?;
-            // The tokenizer is in the JSON.
-            let _ = std::fs::remove_file(directory.join("tokenizer.json"));
+            files::write_bytes(&directory.join(MEMORY), &bytes)?;
             files::write_bytes(&directory.join(MODEL), &json)
         })
     }
@@ -110,61 +102,46 @@ impl Store {
         if exported.format != FORMAT {
             return Err(Error::Format { path, found: exported.format, known: FORMAT });
         }
-        let settings = exported.model.need_sparse(WHAT)?;
+        let settings = &exported.model.memory;
         settings.check().map_err(|e| damaged(Damage::Sizes(e.to_string())))?;
-        let mut memory = read_memory(&from.join(MEMORY), settings)?;
+        let memory = read_memory(&from.join(MEMORY), settings)?;
         if memory.digest()?.to_string() != exported.digest {
             return Err(damaged(Damage::Digest("the exported memory")));
         }
-        let beside = files::unfinished_directory(to);
-        let _ = std::fs::remove_dir_all(&beside);
-        std::fs::create_dir_all(&beside).map_err(io(&beside))?;
-        let made = Self::fill(&beside, exported, &mut memory, &damaged)
-            .and_then(|()| files::rename(&beside, to));
-        if made.is_err() {
-            let _ = std::fs::remove_dir_all(&beside);
-        }
-        made
+        files::create_directory(to, |directory| fill(directory, exported, &memory, &damaged))
     }
+}
 
-    fn fill(
-        directory: &Path,
-        exported: Exported,
-        memory: &mut Memory,
-        damaged: &impl Fn(Damage) -> Error,
-    ) -> Result<(), Error> {
-        private(directory)?;
-        if let Some(json) = &exported.tokenizer {
-            Tokenizer::from_json(json.as_bytes())?;
-            files::write_bytes(&directory.join("tokenizer.json"), json.as_bytes())?;
-        }
-        let mut model = exported.model;
-        let Some(documents) = exported.documents else {
-            model.frozen = Some(8);
-            checkpoint::write_as(
-                directory,
-                memory,
-                exported.transaction,
-                Some(8),
-                &Watch::default(),
-            )?;
-            return model.write(directory);
-        };
-        Ledger::create(&directory.join("ledger.redb"))?;
-        model.write(directory)?;
-        let mut store = Store::open(directory)?;
-        let contents = documents.into_iter().map(|document| {
-            let ExportedDocument { id, labels, role, parts } = document;
-            (id, labels, Content { parts, role })
-        });
-        store.bring_all(Kind::Memorize, Some("imported"), contents.collect())?;
-        if store.digest()?.to_string() != exported.digest {
-            return Err(damaged(Damage::Digest("its documents")));
-        }
-        store.checkpoint()?;
-        drop(store);
-        std::fs::remove_file(directory.join("lock")).map_err(io(directory))
+/// Writes the files of an imported model: its documents memorized anew or, without them, a frozen memory.
+fn fill(
+    directory: &Path,
+    exported: Exported,
+    memory: &Memory,
+    damaged: &impl Fn(Damage) -> Error,
+) -> Result<(), Error> {
+    if let Some(json) = &exported.tokenizer {
+        Tokenizer::from_json(json.as_bytes())?;
+        files::write_bytes(&directory.join("tokenizer.json"), json.as_bytes())?;
     }
+    let Some(documents) = exported.documents else {
+        let (transaction, bits) = (exported.transaction, Some(8));
+        let path = directory.join(checkpoint::name(transaction));
+        let beside = checkpoint::write(&path, memory, transaction, bits, &Observer::default())?;
+        files::rename(&beside, &path)?;
+        return ModelConfig { frozen: bits, ..exported.model }.write(directory);
+    };
+    Ledger::create(directory)?;
+    exported.model.write(directory)?;
+    let mut store = Store::open(directory)?;
+    let contents = documents.into_iter().map(|document| {
+        let ExportedDocument { id, labels, role, parts } = document;
+        (Some(id), labels, Content { parts, role })
+    });
+    store.memorize_contents(contents.collect(), Some("imported"))?;
+    if store.digest()?.to_string() != exported.digest {
+        return Err(damaged(Damage::Digest("its documents")));
+    }
+    store.checkpoint()
 }
 
 fn tensors(memory: &Memory) -> Vec<Tensor> {

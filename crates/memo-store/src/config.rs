@@ -6,7 +6,6 @@
 use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::files;
-use memo::dense::DenseConfig;
 use memo::sparse::{Settings, Shape, Size};
 use memo_text::{Tokenizer, TokenizerSpec};
 use serde::{Deserialize, Serialize};
@@ -15,40 +14,37 @@ use std::path::Path;
 /// The format of model directories that this program writes.
 pub(crate) const FORMAT: u32 = 1;
 
+/// The only engine of model directories.
+const ENGINE: &str = "sparse";
+
 /// The largest `model.toml` that is read.
 const MOST: u64 = 1 << 20;
 
-/// What a model is.
+const HELP: &str = "restore it from a backup";
+
+/// What a model is: its tokenizer and the sizes of its memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Model {
+pub struct ModelConfig {
     /// The format of the directory.
     pub format: u32,
-    /// The engine: `sparse` or `dense`.
+    /// The engine: `sparse`.
     pub engine: String,
     /// The tokenizer's name; one that does not come with the program is in `tokenizer.json`.
     pub tokenizer: String,
     /// Bits a cell, if the model is frozen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<u32>,
-    /// The sizes of the memory.
-    pub memory: Sizes,
+    /// The slots and sizes of the memory, and its seed.
+    pub memory: Settings,
 }
 
-/// The sizes of a memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Sizes {
-    /// Of the sparse engine.
-    Sparse(Settings),
-    /// Of the dense engine.
-    Dense(DenseConfig),
-}
-
-/// What every format of `model.toml` begins with.
+/// What every `model.toml` begins with, whatever its format and engine.
 #[derive(Deserialize)]
 struct Head {
     format: u32,
+    #[serde(default)]
+    engine: String,
 }
 
 /// What a new model should be.
@@ -58,12 +54,10 @@ pub struct NewModel {
     pub tokenizer: Tokenizer,
     /// Heads, layers and older heads.
     pub shape: Shape,
-    /// How large its memory is.
+    /// The size of its memory.
     pub size: Size,
     /// The seed of its keys and codes.
     pub seed: u64,
-    /// The dense engine instead, with this configuration; its vocabulary is the tokenizer's.
-    pub dense: Option<DenseConfig>,
 }
 
 impl Default for NewModel {
@@ -74,29 +68,20 @@ impl Default for NewModel {
             shape: Shape::default(),
             size: Size::Memory(64 << 20),
             seed: 1,
-            dense: None,
         }
     }
 }
 
 impl NewModel {
-    pub(crate) fn model(&self) -> Result<Model, Error> {
-        let vocabulary = self.tokenizer.vocab_size();
-        let (engine, memory) = if let Some(config) = &self.dense {
-            let config = DenseConfig { vocab: vocabulary, ..config.clone() };
-            config.check()?;
-            ("dense", Sizes::Dense(config))
-        } else {
-            let (n, end) = (vocabulary as u32, self.tokenizer.eos());
-            let settings = Settings::new(n, end, self.seed, &self.shape, self.size)?;
-            ("sparse", Sizes::Sparse(settings))
-        };
-        let (engine, tokenizer) = (engine.to_owned(), self.tokenizer.name().to_owned());
-        Ok(Model { format: FORMAT, engine, tokenizer, frozen: None, memory })
+    pub(crate) fn config(&self) -> Result<ModelConfig, Error> {
+        let (n, end) = (self.tokenizer.vocab_size() as u32, self.tokenizer.eos());
+        let memory = Settings::new(n, end, self.seed, &self.shape, self.size)?;
+        let (engine, tokenizer) = (ENGINE.to_owned(), self.tokenizer.name().to_owned());
+        Ok(ModelConfig { format: FORMAT, engine, tokenizer, frozen: None, memory })
     }
 }
 
-impl Model {
+impl ModelConfig {
     pub(crate) fn write(&self, directory: &Path) -> Result<(), Error> {
         let path = directory.join("model.toml");
         let text = toml::to_string(self).map_err(|e| Error::Invalid(e.to_string()))?;
@@ -122,11 +107,7 @@ impl Model {
 
     pub(crate) fn read(directory: &Path) -> Result<Self, Error> {
         let path = directory.join("model.toml");
-        let damaged = |what: Damage| Error::Damaged {
-            path: path.clone(),
-            what,
-            help: "restore it from a backup",
-        };
+        let damaged = |what: Damage| Error::Damaged { path: path.clone(), what, help: HELP };
         let size = match std::fs::metadata(&path) {
             Ok(metadata) => metadata.len(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -139,37 +120,25 @@ impl Model {
         }
         let text = std::fs::read(&path).map_err(io(&path))?;
         let text = String::from_utf8(text).map_err(|_| damaged(Damage::NotText))?;
-        let head: Head =
-            toml::from_str(&text).map_err(|e| damaged(Damage::Syntax(e.message().to_owned())))?;
+        let syntax = |e: toml::de::Error| damaged(Damage::Syntax(e.message().to_owned()));
+        let head: Head = toml::from_str(&text).map_err(syntax)?;
         if head.format != FORMAT {
             return Err(Error::Format { path, found: head.format, known: FORMAT });
         }
+        if head.engine == "dense" {
+            return Err(Error::Engine { path: directory.to_owned(), engine: head.engine });
+        }
         let (check, text) = text.split_once('\n').unwrap_or_default();
-        let model: Model =
-            toml::from_str(text).map_err(|e| damaged(Damage::Syntax(e.message().to_owned())))?;
-        if check != format!("check = \"{}\"", model.check(directory, text)?) {
+        let config: ModelConfig = toml::from_str(text).map_err(syntax)?;
+        if check != format!("check = \"{}\"", config.check(directory, text)?) {
             return Err(damaged(Damage::Checksum("it, or of tokenizer.json,")));
         }
-        let checked = match (model.engine.as_str(), &model.memory) {
-            ("sparse", Sizes::Sparse(settings)) => settings.check().map_err(|e| e.to_string()),
-            ("dense", Sizes::Dense(config)) => config.check().map_err(|e| e.to_string()),
-            (engine, _) => Err(format!("its engine is {engine:?}, and its sizes are of another")),
-        };
-        checked.map_err(|what| damaged(Damage::Sizes(what)))?;
-        Ok(model)
-    }
-
-    /// The sizes of a sparse memory.
-    pub fn sparse(&self) -> Option<&Settings> {
-        match &self.memory {
-            Sizes::Sparse(settings) => Some(settings),
-            Sizes::Dense(_) => None,
+        if config.engine != ENGINE {
+            let what = format!("its engine is {:?}", config.engine);
+            return Err(damaged(Damage::Sizes(what)));
         }
-    }
-
-    /// The sizes of a sparse memory, for something that needs one.
-    pub(crate) fn need_sparse(&self, what: &'static str) -> Result<&Settings, Error> {
-        self.sparse().ok_or(Error::Engine(what))
+        config.memory.check().map_err(|what| damaged(Damage::Sizes(what.to_string())))?;
+        Ok(config)
     }
 
     /// The model's tokenizer.
@@ -181,14 +150,12 @@ impl Model {
             self.tokenizer.parse()?
         };
         let tokenizer = Tokenizer::from_spec(&spec)?;
-        let expected = match &self.memory {
-            Sizes::Sparse(settings) => (settings.vocabulary as usize, settings.end),
-            Sizes::Dense(config) => (config.vocab, tokenizer.eos()),
-        };
-        if (tokenizer.vocab_size(), tokenizer.eos()) != expected {
+        let fits = (tokenizer.vocab_size(), tokenizer.eos())
+            == (self.memory.vocabulary as usize, self.memory.end);
+        if !fits {
             let what =
                 Damage::Unfitting(format!("a tokenizer of {} tokens", tokenizer.vocab_size()));
-            return Err(Error::Damaged { path, what, help: "restore it from a backup" });
+            return Err(Error::Damaged { path, what, help: HELP });
         }
         Ok(tokenizer)
     }

@@ -1,11 +1,12 @@
 //! Freezing: a read-only model with fewer bits a cell, without ledger and texts.
 
-use crate::checkpoint::{self, Checkpoint};
+use super::{Store, write_tokenizer};
+use crate::checkpoint;
+use crate::config::ModelConfig;
 use crate::error::{Error, io};
-use crate::memorize::{current, is_edit};
+use crate::memory::open;
 use crate::packed::BITS;
 use crate::record::CopyKind;
-use crate::store::Store;
 use memo::random::{Purpose, Stream};
 use memo::readout::{Backoff, ReadOut, Scratch};
 use memo::sparse::Memory;
@@ -15,7 +16,8 @@ use std::path::Path;
 
 /// What freezing cost.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Frozen {
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct FreezeReport {
     /// Bits a cell.
     pub bits: u32,
     /// Bytes of the frozen memory.
@@ -28,8 +30,6 @@ pub struct Frozen {
     pub recall_after: f64,
 }
 
-const WHAT: &str = "freezing";
-
 /// Positions at which recall is tried, at most.
 const TRIED: usize = 2000;
 
@@ -38,42 +38,33 @@ const PROMPT: usize = 64;
 
 impl Store {
     /// Writes a frozen copy with 8, 2 or 1 bits a cell where nothing is yet, and measures what it recalls.
-    pub fn freeze(&mut self, to: &Path, bits: u32) -> Result<Frozen, Error> {
+    pub fn freeze(&mut self, to: &Path, bits: u32) -> Result<FreezeReport, Error> {
         if !BITS.contains(&bits) {
-            return Err(Error::Invalid(format!("{bits} bits a cell: choose 8, 2 or 1")));
+            return Err(Error::Option { name: "bits", expected: "8, 2 or 1".to_owned() });
         }
-        self.view.memory.need_sparse(WHAT)?;
-        let mut model = self.view.model.clone();
-        model.frozen = Some(bits);
         let positions = self.positions_to_try()?;
-        let transaction = self.view.applied;
-        let mut path = None;
         self.copy_to_new(to, CopyKind::Frozen, |store, directory| {
-            let watch = store.watch.clone();
-            let memory = store.view.memory.need_sparse(WHAT)?;
-            path = Some(checkpoint::write_as(directory, memory, transaction, Some(bits), &watch)?);
-            model.write(directory)
+            write_tokenizer(directory, &store.tokenizer)?;
+            store.write_checkpoint_to(directory, Some(bits))?;
+            ModelConfig { frozen: Some(bits), ..store.config.clone() }.write(directory)
         })?;
-        let path =
-            to.join(path.and_then(|p| p.file_name().map(ToOwned::to_owned)).unwrap_or_default());
-        let frozen = Checkpoint::open(&path)?.memory()?;
-        Ok(Frozen {
+        let path = to.join(checkpoint::name(self.transaction));
+        Ok(FreezeReport {
             bits,
             bytes: std::fs::metadata(&path).map_err(io(&path))?.len(),
             positions: positions.len(),
-            recall_before: recall(self.view.memory.need_sparse(WHAT)?, &positions)?,
-            recall_after: recall(&frozen, &positions)?,
+            recall_before: recall(self.memory()?, &positions)?,
+            recall_after: recall(&open(&path)?, &positions)?,
         })
     }
 
     /// Random positions of live documents: what comes before, and the token there.
     fn positions_to_try(&self) -> Result<Vec<(Vec<u32>, u32)>, Error> {
         let mut parts = Vec::new();
-        for document in self.view.ledger.documents()? {
-            if let Some(version) =
-                current(&document).filter(|v| !is_edit(v) && document.place.is_some_and(|p| p.live))
-            {
-                parts.extend(self.view.ledger.content(document.number, version)?.parts);
+        let ledger = self.ledger()?;
+        for document in ledger.documents()? {
+            if let Some(version) = document.live().filter(|version| !version.is_edit()) {
+                parts.extend(ledger.content(&document, version)?.parts);
             }
         }
         parts.retain(|part| part.len() > 1);

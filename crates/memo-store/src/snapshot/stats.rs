@@ -1,9 +1,7 @@
 //! How large a model is, how full, and how well it should recall.
 
+use super::Snapshot;
 use crate::error::Error;
-use crate::memorize::current;
-use crate::model::Sizes;
-use crate::view::View;
 use memo::sparse::{Memory, PARAMETERS_PER_TOKEN, Size};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
@@ -13,75 +11,104 @@ const LEAST: u64 = 60;
 
 /// A model in figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Stats {
-    /// The engine: `sparse` or `dense`.
-    pub engine: String,
     /// The tokenizer's name.
     pub tokenizer: String,
+    /// Bits a cell, if the model is frozen.
+    pub frozen: Option<u32>,
     /// Heads of a layer.
-    pub heads: usize,
+    pub heads: u32,
     /// Layers.
-    pub layers: usize,
+    pub layers: u32,
     /// Cells.
     pub parameters: u64,
-    /// Bytes held in all.
+    /// Bytes of memory in all.
     pub bytes: u64,
     /// Bytes of cells.
     pub cell_bytes: u64,
-    /// Bytes of tables, which grow with the text, or of codes.
+    /// Bytes of tables, which grow with the text.
     pub table_bytes: u64,
-    /// Live documents.
-    pub documents: usize,
-    /// Their tokens.
+    /// Live documents; none if the model is frozen, and so has no documents.
+    pub documents: Option<u64>,
+    /// Tokens that are memorized.
     pub tokens: u64,
     /// Cells for each token.
     pub parameters_per_token: Option<f64>,
     /// Bytes for each token.
     pub bytes_per_token: Option<f64>,
-    /// Tokens over those that fit at 92 cells each.
-    pub load: Option<f64>,
+    /// Tokens over those that fit at 92 cells each; 1 is full.
+    pub load: f64,
     /// The deviation of a count read from all long contexts together.
-    pub noise: Option<f64>,
+    pub noise: f64,
     /// The share of tokens that should be recalled.
-    pub predicted_recall: Option<f64>,
+    pub predicted_recall: f64,
+    /// The last transaction.
+    pub transaction: u64,
 }
 
-impl View {
+impl Snapshot {
     /// The model in figures.
     pub fn stats(&self) -> Result<Stats, Error> {
-        let (mut documents, mut tokens) = (0, 0);
-        for document in self.ledger.documents()? {
-            if document.place.is_some_and(|place| place.live) {
-                documents += 1;
-                tokens += current(&document).map_or(0, |version| version.tokens);
+        let memory = self.memory()?;
+        let settings = memory.settings();
+        let (documents, tokens) = match &self.ledger {
+            Some(ledger) => {
+                let documents = ledger.documents()?;
+                let live = documents.iter().filter_map(|document| document.live());
+                let tokens: Vec<u64> = live.map(|version| version.tokens).collect();
+                (Some(tokens.len() as u64), tokens.iter().sum())
             }
-        }
-        let (heads, layers, parameters, cell_bytes, table_bytes) = sizes(self);
-        let fill = self.memory.sparse().map(|memory| Fill::of(memory, 0));
-        let each = |whole: u64| (tokens > 0).then(|| whole as f64 / tokens as f64);
+            None => {
+                let ends = memory.unigrams()[settings.end as usize];
+                (None, (memory.positions() - ends).max(0) as u64)
+            }
+        };
+        let usage = memory.usage();
+        let (cell_bytes, table_bytes) = ((usage.cells + usage.wide) as u64, usage.tables as u64);
+        let longest = settings.slots.iter().map(|slot| slot.len).max().unwrap_or(1);
+        let MemoryLoad { load, noise, recall } = MemoryLoad::of(memory, 0);
+        let each = |total: u64| (tokens > 0).then(|| total as f64 / tokens as f64);
         Ok(Stats {
-            engine: self.model.engine.clone(),
-            tokenizer: self.model.tokenizer.clone(),
-            heads,
-            layers,
-            parameters,
+            tokenizer: self.config.tokenizer.clone(),
+            frozen: self.config.frozen,
+            heads: settings.heads,
+            layers: longest.ilog(settings.heads) + 1,
+            parameters: settings.parameters(),
             bytes: cell_bytes + table_bytes,
             cell_bytes,
             table_bytes,
             documents,
             tokens,
-            parameters_per_token: each(parameters),
+            parameters_per_token: each(settings.parameters()),
             bytes_per_token: each(cell_bytes + table_bytes),
-            load: fill.map(|fill| fill.load),
-            noise: fill.map(|fill| fill.noise),
-            predicted_recall: fill.map(|fill| fill.recall),
+            load,
+            noise,
+            predicted_recall: recall,
+            transaction: self.transaction,
         })
+    }
+
+    /// How full the memory is; 1 is full.
+    pub fn load(&self) -> Result<f64, Error> {
+        Ok(MemoryLoad::of(self.memory()?, 0).load)
+    }
+
+    /// The load that so many tokens more would make, if it is too high to recall all of them.
+    pub fn overload(&self, tokens: u64) -> Result<Option<Overload>, Error> {
+        let memory = self.memory()?;
+        let total = memory.positions().max(0) as u64 + tokens;
+        if memory.settings().parameters() / total.max(1) >= LEAST {
+            return Ok(None);
+        }
+        let MemoryLoad { load, recall, .. } = MemoryLoad::of(memory, tokens);
+        Ok(Some(Overload { load, recall, needed: fitting_size(total).parameters() }))
     }
 }
 
 /// A memory that would hold more than it can recall.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Overfull {
+pub struct Overload {
     /// How full it would be; 1 is full.
     pub load: f64,
     /// The share of tokens that it would recall.
@@ -90,54 +117,21 @@ pub struct Overfull {
     pub needed: u64,
 }
 
-impl Display for Overfull {
+impl Display for Overload {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let (load, recall) = (100.0 * self.load, 100.0 * self.recall);
         write!(f, "would be {load:.0} % full and recall about {recall:.1} % of its tokens")
     }
 }
 
-impl View {
-    /// What is wrong with memorizing so many tokens more, if anything.
-    pub fn overfull(&self, tokens: u64) -> Option<Overfull> {
-        let memory = self.memory.sparse()?;
-        let whole = memory.positions().max(0) as u64 + tokens;
-        if memory.settings().parameters() / whole.max(1) >= LEAST {
-            return None;
-        }
-        let Fill { load, recall, .. } = Fill::of(memory, tokens);
-        Some(Overfull { load, recall, needed: fitting(whole).parameters() })
-    }
-}
-
-/// Heads, layers, cells, and bytes of cells and of all else.
-fn sizes(view: &View) -> (usize, usize, u64, u64, u64) {
-    match (&view.model.memory, view.memory.sparse(), view.memory.dense()) {
-        (Sizes::Sparse(settings), Some(memory), _) => {
-            let held = memory.usage();
-            let longest = settings.slots.iter().map(|slot| slot.len).max().unwrap_or(1);
-            let layers = longest.ilog(settings.heads) as usize + 1;
-            let cells = (held.cells + held.wide) as u64;
-            let heads = settings.heads as usize;
-            (heads, layers, settings.parameters(), cells, held.tables as u64)
-        }
-        (Sizes::Dense(config), _, Some(memory)) => {
-            let parameters = memory.parameters() as u64;
-            let codes = (memory.bytes() as u64).saturating_sub(parameters * 4);
-            (config.heads, config.layers, parameters, parameters * 4, codes)
-        }
-        _ => (0, 0, 0, 0, 0),
-    }
-}
-
-/// A size for this many tokens, with room for as many again, or for three million.
-pub fn fitting(tokens: u64) -> Size {
+/// The size for this many tokens, with room for as many again, or for three million.
+pub fn fitting_size(tokens: u64) -> Size {
     Size::Parameters(((tokens + tokens.min(3_000_000)) * PARAMETERS_PER_TOKEN).max(1 << 22))
 }
 
-/// How full a sparse memory is, and what that does.
-#[derive(Clone, Copy)]
-pub struct Fill {
+/// How full a memory is, and what that does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemoryLoad {
     /// Tokens over those that fit at 92 cells each.
     pub load: f64,
     /// The deviation of a count read from all long contexts together.
@@ -150,8 +144,8 @@ pub struct Fill {
 /// 1.0000 where .9857, .9987 and .9997 were measured on real text, at 40, 60 and 80 cells a token (docs/engine.md).
 const CANDIDATES: f64 = 100.0;
 
-impl Fill {
-    /// How full a memory is, or would be with some tokens more.
+impl MemoryLoad {
+    /// The load of a memory, or what it would be with some tokens more.
     pub fn of(memory: &Memory, more: u64) -> Self {
         let tokens = memory.positions().max(0) as f64 + more as f64;
         let settings = memory.settings();
@@ -162,7 +156,7 @@ impl Fill {
         // One right score of 1 against the largest of many that are noise alone.
         let wrong =
             if noise > 0.0 { upper_tail(1.0 / (noise * std::f64::consts::SQRT_2)) } else { 0.0 };
-        Fill { load, noise, recall: (1.0 - wrong).powf(CANDIDATES) }
+        MemoryLoad { load, noise, recall: (1.0 - wrong).powf(CANDIDATES) }
     }
 }
 

@@ -8,21 +8,22 @@
 //! A kill between any two of these leaves a model whose opening does the rest. There is no inverse: an inverse would be
 //! the text.
 
+use super::Store;
+use super::transaction::TransactionBuilder;
 use crate::error::Error;
 use crate::files;
-use crate::find::cut;
-use crate::ledger::Content;
-use crate::memorize::{add_version, current, is_edit};
-use crate::record::{Copy, Document, Forgotten, Kind, Place, Role, Transaction};
-use crate::store::Store;
-use crate::transact::Change;
+use crate::ledger::{Content, FILE};
+use crate::record::{DocumentRecord, ForgottenVersion, Role, TransactionKind, TransactionRecord};
+use crate::snapshot::{ModelCopy, cut};
 use memo::sparse::Digest;
-use serde::{Serialize, Serializer};
+use memo_text::Encoding;
+use serde::Serialize;
 use std::collections::{BTreeSet, HashSet};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// What a forget did, and what it could not reach.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Receipt {
     /// The transaction.
     pub transaction: u64,
@@ -31,23 +32,32 @@ pub struct Receipt {
     /// Tokens that left the memory.
     pub tokens: u64,
     /// The digest of the memory afterwards.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub digest_after: Digest,
     /// For each version that was scrubbed, the digest of its tokens under the model's secret key.
-    pub forgotten: Vec<Forgotten>,
+    pub forgotten: Vec<ForgottenVersion>,
     /// Live documents that share a passage with what was forgotten; they still know it.
     pub shared: Vec<String>,
     /// Copies made earlier, which still contain it.
-    pub copies: Vec<Copy>,
-    /// How long it took to record the intent and to subtract; serialized in seconds.
-    #[serde(serialize_with = "seconds")]
-    pub subtracting: Duration,
-    /// How long it took to write the checkpoint and to copy the ledger; serialized in seconds.
-    #[serde(serialize_with = "seconds")]
-    pub scrubbing: Duration,
+    pub copies: Vec<ModelCopy>,
+    /// How long it took.
+    pub seconds: f64,
 }
 
-fn seconds<S: Serializer>(duration: &Duration, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_f64(duration.as_secs_f64())
+/// A forget, and its proof: the memory is one that never saw what was forgotten.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Proof {
+    /// What the forget did.
+    pub receipt: Receipt,
+    /// The digest of the memory before.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub digest_before: Digest,
+    /// The digest of a memory made of the other documents, which never saw those that were forgotten.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub digest_never_saw: Digest,
+    /// Whether the memory has that digest afterwards.
+    pub equal: bool,
 }
 
 /// Two documents share a passage if they have this many tokens in a row in common: half a line or so.
@@ -58,43 +68,47 @@ const PASSAGE_OF_BYTES: usize = 32;
 const SCRUBBED: &str = "[forgotten]";
 
 impl Store {
-    /// Forgets a document with all its versions.
-    pub fn forget_document(&mut self, id: &str, reason: Option<&str>) -> Result<Receipt, Error> {
-        self.forget_documents(&[id], reason)
-    }
-
     /// Forgets documents with all their versions, in one transaction and with one scrub.
-    pub fn forget_documents(
-        &mut self,
-        ids: &[&str],
-        reason: Option<&str>,
-    ) -> Result<Receipt, Error> {
-        // What could not be finished before is finished first.
-        self.finish_forgets()?;
-        let (mut changes, mut scrubbed) = (Vec::new(), Vec::new());
+    pub fn forget(&mut self, ids: &[&str], reason: Option<&str>) -> Result<Receipt, Error> {
+        let start = Instant::now();
+        let mut change = self.begin_forget(reason)?;
+        let mut scrubbed = Vec::new();
         for id in ids.iter().collect::<BTreeSet<_>>() {
-            let mut document = self.document(id)?;
+            let document = self.record(id)?;
             let versions = document.versions.iter().filter(|v| v.forgotten.is_none());
             let left: Vec<u32> = versions.map(|version| version.number).collect();
             if left.is_empty() {
                 let why = "was forgotten before".to_owned();
                 return Err(Error::State { id: (*id).to_string(), why });
             }
-            let before = document.place;
-            document.place = None;
-            changes.push(Change { document: document.clone(), before, content: None });
+            change.move_to(document.clone(), None);
             scrubbed.push((document, left));
         }
-        if changes.is_empty() {
+        if change.is_empty() {
             return Err(Error::Invalid("there is no document to forget".to_owned()));
         }
         let shared = self.sharing(&scrubbed)?;
-        self.forget(reason, changes, &scrubbed, None, shared)
+        self.commit_forget(change, &scrubbed, shared, start)
+    }
+
+    /// Forgets documents, and proves it: makes a memory of the others, and compares digests.
+    pub fn forget_with_proof(
+        &mut self,
+        ids: &[&str],
+        reason: Option<&str>,
+    ) -> Result<Proof, Error> {
+        let digest_before = self.digest()?;
+        // First what may fail or be stopped: until then nothing has changed.
+        let digest_never_saw = self.digest_without(ids, &self.observer)?;
+        let receipt = self.forget(ids, reason)?;
+        let equal = receipt.digest_after == digest_never_saw;
+        Ok(Proof { receipt, digest_before, digest_never_saw, equal })
     }
 
     /// Forgets a text: cuts it out of every document that contains it, and makes each cut a document boundary. What
     /// remains is a new version; all versions that contained the text are scrubbed.
     pub fn forget_text(&mut self, text: &str, reason: Option<&str>) -> Result<Receipt, Error> {
+        let start = Instant::now();
         if text.trim().is_empty() {
             return Err(Error::Invalid("there is no text to forget".to_owned()));
         }
@@ -102,7 +116,7 @@ impl Store {
             let why = "the reason contains the text itself; say it in other words";
             return Err(Error::Invalid(why.to_owned()));
         }
-        self.finish_forgets()?;
+        let mut change = self.begin_forget(reason)?;
         let mut found = self.versions_with(text)?;
         let normal = self.normal(text)?;
         let mut text = text;
@@ -113,36 +127,30 @@ impl Store {
         if found.is_empty() {
             return Err(Error::NotFound);
         }
-        let transaction = self.view.ledger.last()? + 1;
-        let mut changes = Vec::new();
         for (document, versions) in &found {
-            let mut document = document.clone();
-            let before = document.place;
-            let affected = current(&document).filter(|v| versions.contains(&v.number)).cloned();
-            let mut content = None;
-            if let (Some(version), Some(place)) = (affected, before) {
-                let rest =
-                    self.without(&self.view.ledger.content(document.number, &version)?, text)?;
-                // What is left of an edit is no edit.
-                if rest.parts.is_empty() || is_edit(&version) {
-                    document.place = None;
-                } else {
-                    let digest = self.view.ledger.digest(&rest);
-                    add_version(&mut document, &rest, digest, transaction);
-                    document.place = document.place.map(|new| Place { live: place.live, ..new });
-                    content = Some(rest);
-                }
+            let affected = document.current().filter(|version| versions.contains(&version.number));
+            let Some(version) = affected else {
+                change.move_to(document.clone(), document.place);
+                continue;
+            };
+            let rest = self.without(&self.ledger()?.content(document, version)?, text)?;
+            // What is left of an edit is no edit.
+            if rest.parts.is_empty() || version.is_edit() {
+                change.move_to(document.clone(), None);
+            } else {
+                let digest = self.ledger()?.digest(&rest);
+                change.add_version(document.clone(), rest, digest, true);
             }
-            changes.push(Change { document, before, content });
         }
-        self.forget(reason, changes, &found, Some(text), Vec::new())
+        change.scrub_texts = vec![text.to_owned()];
+        self.commit_forget(change, &found, Vec::new(), start)
     }
 
     /// A content with every occurrence of a text cut out, and encoded anew.
     fn without(&self, content: &Content, text: &str) -> Result<Content, Error> {
         let mut parts = Vec::new();
         for part in &content.parts {
-            let bytes = self.view.tokenizer.decode(part);
+            let bytes = self.tokenizer.decode(part);
             let pieces = cut(&bytes, text.as_bytes());
             if pieces.len() == 1 && pieces[0].len() == bytes.len() {
                 parts.push(part.clone());
@@ -158,71 +166,64 @@ impl Store {
         Ok(Content { parts, role: Role::Text })
     }
 
-    fn forget(
+    /// Begins a forget; what an earlier one could not finish is finished first.
+    fn begin_forget(&mut self, reason: Option<&str>) -> Result<TransactionBuilder, Error> {
+        self.finish_forgets()?;
+        self.begin(TransactionKind::Forget, reason)
+    }
+
+    fn commit_forget(
         &mut self,
-        reason: Option<&str>,
-        mut changes: Vec<Change>,
-        scrubbed: &[(Document, Vec<u32>)],
-        text: Option<&str>,
+        mut change: TransactionBuilder,
+        scrubbed: &[(DocumentRecord, Vec<u32>)],
         shared: Vec<String>,
+        start: Instant,
     ) -> Result<Receipt, Error> {
-        let mut forgotten = Vec::new();
-        let mut scrub = HashSet::new();
         let mut first = u64::MAX;
         for (document, versions) in scrubbed {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
-                scrub.insert((document.number, version.number));
+                change.scrub.push((document.number, version.number));
                 first = first.min(version.transaction);
-                forgotten.push(Forgotten {
+                change.forgotten.push(ForgottenVersion {
                     document: document.id.clone(),
                     version: version.number,
                     digest: version.digest.clone(),
                 });
             }
         }
-        let documents: Vec<String> = changes.iter().map(|c| c.document.id.clone()).collect();
-        let tokens = changes.iter().map(left).sum();
         // From now on nothing may bring them back, even if scrubbing is interrupted.
-        let id = self.view.applied + 1;
-        for document in changes.iter_mut().map(|change| &mut change.document) {
+        let (id, scrub): (u64, HashSet<_>) = (change.id, change.scrub.iter().copied().collect());
+        for document in change.documents_mut() {
+            let number = document.number;
             for version in &mut document.versions {
-                if scrub.contains(&(document.number, version.number)) {
+                if scrub.contains(&(number, version.number)) {
                     version.forgotten = Some(id);
                 }
             }
         }
-        let start = Instant::now();
-        let transaction = self.transact(Kind::Forget, reason, changes, |transaction, _| {
-            transaction.forgotten.clone_from(&forgotten);
-            transaction.scrub = scrub.into_iter().collect();
-            transaction.scrub_texts = text.map(str::to_owned).into_iter().collect();
-            Ok(())
-        })?;
-        let subtracting = start.elapsed();
-        self.finish_forgets()?;
-        let scrubbing = start.elapsed().saturating_sub(subtracting);
-        let mut copies = self.view.ledger.copies()?;
-        copies.retain(|copy| copy.transaction >= first);
+        let (documents, tokens) = (change.names(), change.tokens_leaving());
+        self.commit(&change)?;
+        let copies = self.ledger()?.copies()?.into_iter().map(ModelCopy::from);
         Ok(Receipt {
-            transaction: transaction.id,
+            transaction: change.id,
             documents,
             tokens,
             digest_after: self.digest()?,
-            forgotten,
+            forgotten: change.forgotten,
             shared,
-            copies,
-            subtracting,
-            scrubbing,
+            copies: copies.filter(|copy| copy.transaction >= first).collect(),
+            seconds: start.elapsed().as_secs_f64(),
         })
     }
 
-    /// Does what is left to do of forgets that were begun: checkpoint, then scrub.
-    pub(crate) fn finish_forgets(&mut self) -> Result<(), Error> {
-        if !self.view.ledger.forgetting()? {
+    /// Finishes forgets that were begun: writes a checkpoint without the text, then a ledger without it.
+    pub(super) fn finish_forgets(&mut self) -> Result<(), Error> {
+        if !self.ledger()?.forgetting()? {
             return Ok(());
         }
-        let open: Vec<Transaction> =
-            self.log()?.into_iter().filter(|t| !t.scrub.is_empty()).collect();
+        let transactions = self.ledger()?.transactions(0)?;
+        let open: Vec<&TransactionRecord> =
+            transactions.iter().filter(|t| !t.scrub.is_empty()).collect();
         if open.is_empty() {
             return Ok(());
         }
@@ -230,17 +231,10 @@ impl Store {
         let scrub: HashSet<(u64, u32)> = open.iter().flat_map(|t| t.scrub.clone()).collect();
         let texts: Vec<String> = open.iter().flat_map(|t| t.scrub_texts.clone()).collect();
         let gone = |words: &str| texts.iter().any(|text| words.contains(text.as_str()));
-        let path = files::unfinished(&self.directory.join("ledger.redb"));
-        self.view.ledger.copy_to(
+        let path = files::unfinished(&self.directory.join(FILE));
+        self.ledger()?.copy_to(
             &path,
             &scrub,
-            |transaction| {
-                transaction.scrub.clear();
-                transaction.scrub_texts.clear();
-                if transaction.reason.as_deref().is_some_and(gone) {
-                    transaction.reason = Some(SCRUBBED.to_owned());
-                }
-            },
             |document| {
                 for version in &mut document.versions {
                     if scrub.contains(&(document.number, version.number)) {
@@ -253,18 +247,29 @@ impl Store {
                 }
                 document.labels.retain(|key, value| !gone(key) && !gone(value));
             },
+            |transaction| {
+                transaction.scrub.clear();
+                transaction.scrub_texts.clear();
+                if transaction.reason.as_deref().is_some_and(gone) {
+                    transaction.reason = Some(SCRUBBED.to_owned());
+                }
+            },
         )?;
-        self.view.ledger.replace_by(&path)
+        match &mut self.snapshot.ledger {
+            Some(ledger) => ledger.replace_by(&path),
+            None => Ok(()),
+        }
     }
 
     /// Live documents that have a passage in common with versions that are to go.
-    fn sharing(&self, going: &[(Document, Vec<u32>)]) -> Result<Vec<String>, Error> {
-        let bytes = self.view.tokenizer.name() == "bytes";
+    fn sharing(&self, going: &[(DocumentRecord, Vec<u32>)]) -> Result<Vec<String>, Error> {
+        let bytes = self.tokenizer.encoding() == Encoding::Raw;
         let passage = if bytes { PASSAGE_OF_BYTES } else { PASSAGE };
+        let ledger = self.ledger()?;
         let mut passages: HashSet<Vec<u32>> = HashSet::new();
         for (document, versions) in going {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
-                let content = self.view.ledger.content(document.number, version)?;
+                let content = ledger.content(document, version)?;
                 for part in &content.parts {
                     passages.extend(part.windows(passage).map(<[u32]>::to_vec));
                 }
@@ -272,13 +277,11 @@ impl Store {
         }
         let goes: HashSet<u64> = going.iter().map(|(document, _)| document.number).collect();
         let mut shared = Vec::new();
-        for other in self.view.ledger.documents()? {
-            let live = other.place.is_some_and(|place| place.live);
-            if !live || goes.contains(&other.number) {
+        for other in ledger.documents()? {
+            let Some(version) = other.live().filter(|_| !goes.contains(&other.number)) else {
                 continue;
-            }
-            let Some(version) = current(&other) else { continue };
-            let content = self.view.ledger.content(other.number, version)?;
+            };
+            let content = ledger.content(&other, version)?;
             let mut windows = content.parts.iter().flat_map(|part| part.windows(passage));
             if windows.any(|window| passages.contains(window)) {
                 shared.push(other.id);
@@ -286,20 +289,4 @@ impl Store {
         }
         Ok(shared)
     }
-}
-
-/// Tokens that a change takes out of the memory.
-fn left(change: &Change) -> u64 {
-    let live = |place: Option<Place>| {
-        let place = place.filter(|place| place.live)?;
-        let version = change.document.versions.iter().find(|v| v.number == place.version)?;
-        Some(version.tokens)
-    };
-    live(change.before).unwrap_or(0).saturating_sub(live(change.document.place).unwrap_or(0))
-}
-
-/// The transaction that scrubbed the version of a place, if one did.
-pub(crate) fn scrubbed(document: &Document, place: Option<Place>) -> Option<u64> {
-    let place = place?;
-    document.versions.iter().find(|v| v.number == place.version)?.forgotten
 }

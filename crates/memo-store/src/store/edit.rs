@@ -1,31 +1,31 @@
 //! Changing what is remembered: text replaced in documents, and prompts given another continuation.
 
-use crate::engine::passages;
+use super::Store;
+use super::transaction::ChangeReport;
 use crate::error::Error;
-use crate::find::replaced;
 use crate::ledger::Content;
-use crate::memorize::{add_version, current, is_edit};
-use crate::record::{Document, Kind, Place, Role, Transaction};
-use crate::store::Store;
-use crate::transact::Change;
-use memo::readout::Scratch;
+use crate::record::{Role, TransactionKind};
+use crate::snapshot::replaced;
+use memo::readout::{ReadOut, Scratch};
+use memo::sparse::{Digest, Span};
 use serde::Serialize;
-use std::collections::BTreeMap;
-
-const WHAT: &str = "an edit";
 
 /// The largest weight that an edit is given.
 const MOST: i32 = 8;
 
-/// An edit that was made.
+/// What an edit did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Edited {
-    /// The transaction; `None` if the target won without it.
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct EditReport {
+    /// The transaction; none if the target won without it.
     pub transaction: Option<u64>,
     /// The document that holds the edit.
     pub document: Option<String>,
     /// The weight that was needed.
     pub weight: i32,
+    /// The digest of the memory afterwards.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub digest_after: Digest,
 }
 
 impl Store {
@@ -36,41 +36,40 @@ impl Store {
         new: &str,
         document: Option<&str>,
         reason: Option<&str>,
-    ) -> Result<Transaction, Error> {
+    ) -> Result<ChangeReport, Error> {
         if old.is_empty() || old == new {
             return Err(Error::Invalid("there is nothing to replace".to_owned()));
         }
         let candidates = match document {
-            Some(id) => vec![self.document(id)?],
-            None => self.view.ledger.documents()?,
+            Some(id) => vec![self.record(id)?],
+            None => self.ledger()?.documents()?,
         };
-        let transaction = self.view.ledger.last()? + 1;
-        let mut changes = Vec::new();
-        for mut document in candidates {
-            let Some(version) = current(&document).filter(|v| !is_edit(v)) else { continue };
-            let Some(place) = document.place else { continue };
-            let content = self.view.ledger.content(document.number, version)?;
+        let mut change = self.begin(TransactionKind::Replace, reason)?;
+        for document in candidates {
+            let Some(version) = document.current().filter(|version| !version.is_edit()) else {
+                continue;
+            };
+            let content = self.ledger()?.content(&document, version)?;
             if self.occurrences(&content, old).is_empty() {
                 continue;
             }
             let mut parts = Vec::new();
             for part in &content.parts {
-                let before = self.view.tokenizer.decode(part);
+                let before = self.tokenizer.decode(part);
                 let after = replaced(&before, old.as_bytes(), new.as_bytes());
                 // Encoding again what did not change might change it.
                 parts.push(if after == before { part.clone() } else { self.encode(&after)? });
             }
             parts.retain(|part| !part.is_empty());
             let content = Content { parts, role: Role::Text };
-            let digest = self.view.ledger.digest(&content);
-            add_version(&mut document, &content, digest, transaction);
-            document.place = document.place.map(|new| Place { live: place.live, ..new });
-            changes.push(Change { document, before: Some(place), content: Some(content) });
+            let digest = self.ledger()?.digest(&content);
+            change.add_version(document, content, digest, true);
         }
-        if changes.is_empty() {
+        if change.is_empty() {
             return Err(Error::NotFound);
         }
-        self.transact(Kind::Replace, reason, changes, |_, _| Ok(()))
+        self.commit(&change)?;
+        self.report(&change)
     }
 
     /// Makes `target` what follows `prompt`: memorizes the target's positions, with the smallest weight up to 8 that
@@ -80,16 +79,16 @@ impl Store {
         prompt: &str,
         target: &str,
         reason: Option<&str>,
-    ) -> Result<Edited, Error> {
-        self.view.memory.need_sparse(WHAT)?;
-        let mut tokens = self.view.tokenizer.encode(prompt)?;
+    ) -> Result<EditReport, Error> {
+        let mut tokens = self.tokenizer.encode(prompt)?;
         let before = tokens.len();
-        tokens.extend(self.view.tokenizer.encode(target)?);
+        tokens.extend(self.tokenizer.encode(target)?);
         if before == 0 || tokens.len() == before {
             return Err(Error::Invalid("an edit needs a prompt and a target".to_owned()));
         }
         if self.wins(&tokens, before)? {
-            return Ok(Edited { transaction: None, document: None, weight: 0 });
+            let digest_after = self.digest()?;
+            return Ok(EditReport { transaction: None, document: None, weight: 0, digest_after });
         }
         let edit = |weight: i32| Content {
             parts: vec![tokens.clone()],
@@ -99,9 +98,9 @@ impl Store {
         let mut needed = None;
         for weight in 1..=MOST {
             let content = edit(weight);
-            self.view.memory.write(&passages(&content, 1).collect::<Vec<_>>())?;
+            self.memory_mut()?.write(&content.spans(1).collect::<Vec<Span<'_>>>())?;
             let wins = self.wins(&tokens, before);
-            self.view.memory.write(&passages(&content, -1).collect::<Vec<_>>())?;
+            self.memory_mut()?.write(&content.spans(-1).collect::<Vec<Span<'_>>>())?;
             if wins? {
                 needed = Some(weight);
                 break;
@@ -109,26 +108,29 @@ impl Store {
         }
         let weight = needed.ok_or(Error::EditFails(MOST))?;
         let content = edit(weight);
-        let digest = self.view.ledger.digest(&content);
-        let (number, transaction) = (self.view.ledger.next_number()?, self.view.ledger.last()? + 1);
-        let mut id = format!("edit-{transaction}");
+        let digest = self.ledger()?.digest(&content);
+        let mut change = self.begin(TransactionKind::Edit, reason)?;
+        let mut id = format!("edit-{}", change.id);
         // A document of this name may have come from a user or from another model.
-        if self.view.ledger.document(&id)?.is_some() {
+        if self.ledger()?.document(&id)?.is_some() {
             id = self.free_id(&id, |_| Ok(false))?;
         }
-        let (labels, versions) = (BTreeMap::new(), Vec::new());
-        let mut document = Document { id: id.clone(), number, labels, versions, place: None };
-        add_version(&mut document, &content, digest, transaction);
-        let change = Change { document, before: None, content: Some(content) };
-        let done = self.transact(Kind::Edit, reason, vec![change], |_, _| Ok(()))?;
-        Ok(Edited { transaction: Some(done.id), document: Some(id), weight })
+        let document = change.new_document(id.clone());
+        change.add_version(document, content, digest, false);
+        self.commit(&change)?;
+        Ok(EditReport {
+            transaction: Some(change.id),
+            document: Some(id),
+            weight,
+            digest_after: self.digest()?,
+        })
     }
 
     /// Whether each token from `first` on is the most probable one after those before it.
     fn wins(&self, tokens: &[u32], first: usize) -> Result<bool, Error> {
-        let mut scratch = Scratch::default();
+        let (memory, mut scratch) = (self.memory()?, Scratch::default());
         for p in first..tokens.len() {
-            if self.view.memory.best(&tokens[..p], &mut scratch)? != tokens[p] {
+            if self.readout.best(memory, &tokens[..p], &mut scratch)? != tokens[p] {
                 return Ok(false);
             }
         }

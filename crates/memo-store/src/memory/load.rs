@@ -1,0 +1,98 @@
+//! Loading a memory: the newest checkpoint that fits, completed from the ledger.
+
+use super::update::{MemoryUpdate, NewContents};
+use crate::checkpoint::{self, Checkpoint};
+use crate::config::ModelConfig;
+use crate::damage::Damage;
+use crate::error::{Error, io};
+use crate::ledger::Ledger;
+use crate::progress::Observer;
+use crate::record::OpRecord;
+use memo::sparse::Memory;
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The files of a directory's checkpoints, open, the newest first. A file that is open stays readable after it is
+/// removed.
+pub(crate) struct CheckpointFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl CheckpointFile {
+    /// Opens all checkpoints of a directory. Nobody may change them meanwhile.
+    pub(crate) fn list(directory: &Path) -> Result<Vec<Self>, Error> {
+        let found = checkpoint::list(directory)?.into_iter();
+        found
+            .map(|(_, path)| {
+                let file = File::open(&path).map_err(io(&path))?;
+                Ok(CheckpointFile { path, file })
+            })
+            .collect()
+    }
+}
+
+/// The memory of the first checkpoint that fits a model, and the last transaction that it contains; an empty one and 0 if
+/// none does.
+pub(crate) fn load(
+    files: Vec<CheckpointFile>,
+    config: &ModelConfig,
+) -> Result<(Memory, u64), Error> {
+    for CheckpointFile { path, file } in files {
+        let checkpoint = Checkpoint::read(&path, file)?;
+        if *checkpoint.settings() == config.memory && checkpoint.bits() == config.frozen {
+            return Ok((checkpoint.memory()?, checkpoint.transaction()));
+        }
+    }
+    Ok((empty(config)?, 0))
+}
+
+/// A memory that has nothing in it.
+pub(crate) fn empty(config: &ModelConfig) -> Result<Memory, Error> {
+    Ok(Memory::new(config.memory.clone())?)
+}
+
+/// The memory of a checkpoint file.
+pub(crate) fn open(path: &Path) -> Result<Memory, Error> {
+    Checkpoint::open(path)?.memory()
+}
+
+/// Brings a memory that contains transaction `from` up to the ledger's last one; gives that one, and the number of
+/// positions that it took.
+pub(crate) fn replay(
+    ledger: &Ledger,
+    memory: &mut Memory,
+    from: u64,
+    observer: &Observer,
+) -> Result<(u64, u64), Error> {
+    let last = ledger.last()?;
+    if last < from {
+        return Err(ledger.damaged(Damage::Older));
+    }
+    let new = NewContents::new();
+    let update = if from == 0 {
+        // From nothing: all that counts is what is live now. Texts that came and went may be scrubbed.
+        MemoryUpdate::of_live(ledger, &new, [])?
+    } else {
+        MemoryUpdate::of_ops(ledger, &new, &net(ledger, from)?)?
+    };
+    let written = update.apply(memory, observer).map_err(|failure| failure.error)?;
+    Ok((last, written))
+}
+
+/// What the transactions after `from` did: of what happened to one document only its first and last place count.
+fn net(ledger: &Ledger, from: u64) -> Result<Vec<OpRecord>, Error> {
+    let mut net: Vec<OpRecord> = Vec::new();
+    let mut at: HashMap<u64, usize> = HashMap::new();
+    for op in ledger.transactions(from)?.into_iter().flat_map(|transaction| transaction.ops) {
+        if let Some(&i) = at.get(&op.number) {
+            net[i].after = op.after;
+        } else {
+            at.insert(op.number, net.len());
+            net.push(op);
+        }
+    }
+    net.retain(|op| op.before != op.after);
+    Ok(net)
+}

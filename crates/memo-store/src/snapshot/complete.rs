@@ -1,0 +1,346 @@
+//! Completion: the one way in which a prompt is continued, whoever asks.
+//!
+//! [`CompletionStream`] owns everything about a completion but the memory: choosing, stop texts, decoding to whole
+//! characters, probabilities, evidence and limits. The memory is given at every step, so it may change between two steps (a
+//! server lets a change have its turn) or be a different one each time (a sharded memory that is fetched row by row).
+//! [`Snapshot::tokens`] is the same as an iterator over one snapshot, [`Snapshot::complete`] all of it at once.
+
+use super::stop::StopFilter;
+use super::{MatchedContext, Snapshot, TokenScore};
+use crate::error::Error;
+use memo::readout::{Backoff, Choice, Generation, Sampling};
+use memo::sparse::Memory;
+use memo_text::{StreamDecoder, Tokenizer};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// How a prompt is continued.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompletionOptions {
+    /// The most tokens to generate.
+    pub max_tokens: usize,
+    /// How each token is picked.
+    pub sampling: Sampling,
+    /// Texts that end the completion; they are not part of it.
+    pub stop: Vec<String>,
+    /// Whether tokens have their probability and, if so, how many of the most probable ones beside it. Probabilities cost
+    /// time: without them a long context may settle a token alone.
+    pub top: Option<usize>,
+    /// Whether tokens have the longest context that knew them.
+    pub contexts: bool,
+}
+
+impl Default for CompletionOptions {
+    /// The most probable tokens, up to 64, without probabilities.
+    fn default() -> Self {
+        CompletionOptions {
+            max_tokens: 64,
+            sampling: Sampling::default(),
+            stop: Vec::new(),
+            top: None,
+            contexts: false,
+        }
+    }
+}
+
+impl CompletionOptions {
+    /// The most probable tokens, up to `max_tokens`.
+    pub fn greedy(max_tokens: usize) -> Self {
+        CompletionOptions { max_tokens, ..CompletionOptions::default() }
+    }
+
+    /// Refuses values that make no sense.
+    pub fn check(&self) -> Result<(), Error> {
+        let Sampling { temperature, top_p, .. } = self.sampling;
+        let refuse = |name, expected: &str| Err(Error::Option { name, expected: expected.into() });
+        if !(0.0..=100.0).contains(&temperature) {
+            return refuse("temperature", "between 0 and 100");
+        }
+        if !(0.0..=1.0).contains(&top_p) {
+            return refuse("top_p", "between 0 and 1");
+        }
+        if self.stop.iter().any(String::is_empty) {
+            return refuse("stop", "a text that is not empty");
+        }
+        Ok(())
+    }
+}
+
+/// Why a completion ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum FinishReason {
+    /// The memory came to the end of a document.
+    End,
+    /// A stop text came.
+    Stop,
+    /// It is as long as it may be.
+    Length,
+    /// Nobody waits for it any more.
+    Cancelled,
+}
+
+/// A token of a completion, or of a text that is scored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct CompletionToken {
+    /// The token.
+    pub token: u32,
+    /// The text that became whole with it.
+    pub text: String,
+    /// Its probability, if that was asked for.
+    pub probability: Option<f64>,
+    /// Whether it was the most probable one, if probabilities were asked for.
+    pub best: Option<bool>,
+    /// The layer, from 1, of the longest context that knew it; none if none did, or if that was not asked for.
+    pub layer: Option<u32>,
+    /// The tokens of that context.
+    pub context_tokens: Option<u32>,
+    /// Its log-probability and those of the most probable ones.
+    #[serde(skip)]
+    pub score: Option<TokenScore>,
+    /// Whether it is the end of the document, which adds no text. The end is given only with probabilities.
+    #[serde(skip)]
+    pub end: bool,
+}
+
+impl CompletionToken {
+    /// A token with what is known of it.
+    pub fn new(
+        token: u32,
+        text: String,
+        score: Option<TokenScore>,
+        context: Option<MatchedContext>,
+    ) -> Self {
+        CompletionToken {
+            token,
+            text,
+            probability: score.as_ref().map(TokenScore::probability),
+            best: score.as_ref().map(|score| score.best == token),
+            layer: context.map(|context| context.layer),
+            context_tokens: context.map(|context| context.context_tokens),
+            score,
+            end: false,
+        }
+    }
+}
+
+/// A continuation of a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Completion {
+    /// The continuation, without the prompt.
+    pub completion: String,
+    /// Its tokens.
+    pub tokens: Vec<CompletionToken>,
+    /// Why it ended.
+    pub finish_reason: FinishReason,
+    /// How fast it came.
+    pub tokens_per_second: f64,
+}
+
+/// A token that was chosen and is not yet part of the completion.
+pub struct CompletionChoice {
+    choice: Choice,
+    score: Option<TokenScore>,
+    context: Option<MatchedContext>,
+}
+
+/// A completion that is being made, token by token.
+pub struct CompletionStream {
+    options: CompletionOptions,
+    readout: Backoff,
+    generation: Generation,
+    /// Taken when the text ends.
+    decoder: Option<StreamDecoder>,
+    filter: StopFilter,
+    /// Tokens whose text is final.
+    ready: VecDeque<CompletionToken>,
+    generated: usize,
+    finish: Option<FinishReason>,
+    end: u32,
+}
+
+impl CompletionStream {
+    /// A stream of what follows the tokens of a prompt.
+    pub fn new(
+        tokenizer: &Tokenizer,
+        prompt: &[u32],
+        options: &CompletionOptions,
+    ) -> Result<Self, Error> {
+        options.check()?;
+        Ok(CompletionStream {
+            readout: Backoff::default(),
+            generation: Generation::new(prompt, options.sampling.clone()),
+            decoder: Some(StreamDecoder::after(tokenizer, prompt)),
+            filter: StopFilter::new(&options.stop),
+            ready: VecDeque::new(),
+            generated: 0,
+            finish: (options.max_tokens == 0).then_some(FinishReason::Length),
+            end: tokenizer.eos(),
+            options: options.clone(),
+        })
+    }
+
+    /// The next token whose text is final; `None` at the end.
+    pub fn next_token(&mut self, memory: &Memory) -> Result<Option<CompletionToken>, Error> {
+        loop {
+            if let Some(token) = self.take_ready() {
+                return Ok(Some(token));
+            }
+            match self.choose(memory)? {
+                Some(choice) => self.accept(choice),
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// A token whose text is final, if there is one without generating more.
+    pub fn take_ready(&mut self) -> Option<CompletionToken> {
+        self.ready.pop_front()
+    }
+
+    /// Chooses the next token without going on; `None` at the end. Choosing again from the same memory gives the same
+    /// token, so a choice made from a memory that turns out to be incomplete is made again.
+    pub fn choose(&mut self, memory: &Memory) -> Result<Option<CompletionChoice>, Error> {
+        if self.finish.is_some() {
+            return Ok(None);
+        }
+        let Self { generation, readout, options, .. } = self;
+        let (choice, score) = match options.top {
+            Some(top) => {
+                let (choice, score) = generation
+                    .choose_seen(memory, readout, |d, token| TokenScore::new(d, token, top))?;
+                (choice, Some(score))
+            }
+            None => (generation.choose(memory, readout)?, None),
+        };
+        let context = if options.contexts {
+            MatchedContext::of(memory, generation.context(), choice.token)?
+        } else {
+            None
+        };
+        Ok(Some(CompletionChoice { choice, score, context }))
+    }
+
+    /// Makes a token that was chosen part of the completion.
+    pub fn accept(&mut self, CompletionChoice { choice, score, context }: CompletionChoice) {
+        let token = choice.token;
+        self.generation.accept(choice);
+        if token == self.end {
+            // Bytes of a character that the document itself does not complete.
+            self.filter.append(self.decoder.take().map_or_else(String::new, StreamDecoder::finish));
+            if score.is_some() {
+                let end = CompletionToken::new(token, String::new(), score, context);
+                self.filter.push(CompletionToken { end: true, ..end });
+            }
+            return self.end(FinishReason::End);
+        }
+        self.generated += 1;
+        let text = self.decoder.as_mut().map_or_else(String::new, |decoder| decoder.push(token));
+        self.filter.push(CompletionToken::new(token, text, score, context));
+        if self.filter.stopped() {
+            return self.end(FinishReason::Stop);
+        }
+        self.filter.release(&mut self.ready);
+        if self.generated == self.options.max_tokens {
+            // A character that is cut off by the length is left out.
+            self.end(FinishReason::Length);
+        }
+    }
+
+    fn end(&mut self, reason: FinishReason) {
+        self.finish = Some(reason);
+        self.filter.flush(&mut self.ready);
+    }
+
+    /// Ends the completion where it is.
+    pub fn cancel(&mut self) {
+        if self.finish.is_none() {
+            self.end(FinishReason::Cancelled);
+        }
+    }
+
+    /// The tokens that the next one is chosen after.
+    pub fn context(&self) -> &[u32] {
+        self.generation.context()
+    }
+
+    /// Tokens generated so far, those of stop texts included.
+    pub fn generated(&self) -> usize {
+        self.generated
+    }
+
+    /// Why the completion ended, once it has.
+    pub fn finish_reason(&self) -> Option<FinishReason> {
+        self.finish
+    }
+}
+
+/// The tokens of a completion, generated one by one from a snapshot.
+pub struct CompletionTokens<'s> {
+    memory: &'s Memory,
+    stream: CompletionStream,
+}
+
+impl CompletionTokens<'_> {
+    /// Why the completion ended, once it has.
+    pub fn finish_reason(&self) -> Option<FinishReason> {
+        self.stream.finish_reason()
+    }
+}
+
+impl Iterator for CompletionTokens<'_> {
+    type Item = Result<CompletionToken, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.stream.next_token(self.memory).transpose()
+    }
+}
+
+impl Snapshot {
+    /// Continues a prompt.
+    ///
+    /// ```
+    /// # use memo_store::{CompletionOptions, FinishReason, NewDocument, NewModel, Store};
+    /// # let home = tempfile::tempdir()?;
+    /// # let mut store = Store::create(&home.path().join("notes.memo"), &NewModel::default())?;
+    /// store.memorize([NewDocument::text("The owl reads at night. The cat sleeps.")], None)?;
+    /// let options = CompletionOptions { stop: vec![". ".into()], ..CompletionOptions::default() };
+    /// let done = store.complete("The owl", &options)?;
+    /// assert_eq!((done.completion.as_str(), done.finish_reason), (" reads at night", FinishReason::Stop));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn complete(&self, prompt: &str, options: &CompletionOptions) -> Result<Completion, Error> {
+        let start = Instant::now();
+        let mut tokens = self.tokens(prompt, options)?;
+        let made = tokens.by_ref().filter(|token| !token.as_ref().is_ok_and(|token| token.end));
+        let made: Vec<CompletionToken> = made.collect::<Result<_, _>>()?;
+        Ok(tokens.stream.completion(made, start))
+    }
+
+    /// The tokens that continue a prompt, one by one.
+    pub fn tokens(
+        &self,
+        prompt: &str,
+        options: &CompletionOptions,
+    ) -> Result<CompletionTokens<'_>, Error> {
+        let prompt = self.tokenizer.encode(prompt)?;
+        let stream = CompletionStream::new(&self.tokenizer, &prompt, options)?;
+        Ok(CompletionTokens { memory: self.memory()?, stream })
+    }
+}
+
+impl CompletionStream {
+    /// What came of it: the tokens that were taken from it, since `start`.
+    pub fn completion(&self, tokens: Vec<CompletionToken>, start: Instant) -> Completion {
+        Completion {
+            completion: tokens.iter().map(|token| token.text.as_str()).collect(),
+            tokens,
+            finish_reason: self.finish.unwrap_or(FinishReason::Cancelled),
+            tokens_per_second: self.generated as f64 / start.elapsed().as_secs_f64().max(1e-9),
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Explanations: why the memory says something, slot by slot, and which documents it has that from.
+//!
+//! Sources are looked for in the ledger itself: the tokens of all live documents are searched for the longest end of
+//! the context that is followed by the token. So a source is never wrong, and there is no index to scrub.
+
+use super::Snapshot;
+use crate::error::Error;
+use crate::record::{DocumentRecord, Role, VersionRecord};
+use memo::sparse::{Memory, Settings};
+use serde::Serialize;
+
+/// Why a memory says what it says after a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Explanation {
+    /// The most probable token, as text.
+    pub prediction: String,
+    /// The most probable tokens, the likeliest first.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A token that may follow.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Candidate {
+    /// The token.
+    pub token: u32,
+    /// Its text.
+    pub text: String,
+    /// Its probability.
+    pub probability: f64,
+    /// What each slot remembers of it.
+    pub evidence: Vec<SlotEvidence>,
+    /// Where it stands in live documents; nothing if the model is frozen and has no texts.
+    pub sources: Vec<Source>,
+}
+
+/// What one slot remembers of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct SlotEvidence {
+    /// The layer of the slot, from 1.
+    pub layer: u32,
+    /// Its head, from 0, the newest.
+    pub head: u32,
+    /// Tokens of its block.
+    pub context_tokens: u32,
+    /// How often the token followed that block, as far as the cells tell.
+    pub count: f32,
+    /// The standard deviation of that.
+    pub noise: f32,
+    /// How often the block occurred at all, exactly.
+    pub total: i64,
+}
+
+/// A place in a document where the end of the context is followed by the token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Source {
+    /// The document.
+    pub document: String,
+    /// Its version.
+    pub version: u32,
+    /// The token's position in the document.
+    pub offset: u64,
+    /// How many tokens before it are the end of the context.
+    pub match_tokens: u64,
+    /// The text around it.
+    pub excerpt: Excerpt,
+}
+
+/// The text around a place, in reading order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Excerpt {
+    /// What stands before the matching part.
+    pub before: String,
+    /// What is also the end of the context.
+    #[serde(rename = "match")]
+    pub matching: String,
+    /// The token.
+    pub token: String,
+    /// What follows it.
+    pub after: String,
+}
+
+/// The longest context that knew a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatchedContext {
+    /// The layer of its slot, from 1.
+    pub layer: u32,
+    /// Tokens of its block.
+    pub context_tokens: u32,
+}
+
+impl MatchedContext {
+    /// The longest context that knew a token, if any did.
+    pub fn of(memory: &Memory, context: &[u32], token: u32) -> Result<Option<Self>, Error> {
+        let settings = memory.settings();
+        let knew = memory.evidence(context)?.into_iter().filter(|slot| {
+            settings.slots[slot.slot].newest() && slot.successors.iter().any(|s| s.token == token)
+        });
+        let contexts = knew.map(|slot| MatchedContext {
+            layer: layer(settings, slot.slot),
+            context_tokens: settings.slots[slot.slot].len,
+        });
+        Ok(contexts.max_by_key(|context| context.context_tokens))
+    }
+}
+
+/// The most sources that are named for one token.
+const SOURCES: usize = 5;
+
+/// Tokens of an excerpt on either side of what matches.
+const AROUND: usize = 24;
+
+impl Snapshot {
+    /// Explains the `count` most probable continuations of a prompt.
+    pub fn explain(&self, prompt: &str, count: usize) -> Result<Explanation, Error> {
+        let memory = self.memory()?;
+        let context = self.tokenizer.encode(prompt)?;
+        let top = self.distribution(&context)?.top(count);
+        let evidence = memory.evidence(&context)?;
+        let settings = memory.settings();
+        let mut candidates = Vec::new();
+        for (token, probability) in top {
+            let evidence = evidence.iter().filter_map(|slot| {
+                let found = slot.successors.iter().find(|s| s.token == token)?;
+                let block = &settings.slots[slot.slot];
+                Some(SlotEvidence {
+                    layer: layer(settings, slot.slot),
+                    head: block.skip / block.len,
+                    context_tokens: block.len,
+                    count: found.count,
+                    noise: found.sigma,
+                    total: slot.total,
+                })
+            });
+            candidates.push(Candidate {
+                token,
+                text: self.tokenizer.decode_lossy(&[token]),
+                probability,
+                evidence: evidence.collect(),
+                sources: self.sources(&context, token)?,
+            });
+        }
+        let prediction = candidates.first().map_or_else(String::new, |c| c.text.clone());
+        Ok(Explanation { prediction, candidates })
+    }
+
+    /// Where the longest end of a context is followed by a token, in live documents. The longest matches first.
+    pub fn sources(&self, context: &[u32], token: u32) -> Result<Vec<Source>, Error> {
+        let Some(ledger) = &self.ledger else { return Ok(Vec::new()) };
+        let mut best: Vec<(u64, Source)> = Vec::new();
+        for document in ledger.documents()? {
+            let Some(version) = document.live() else { continue };
+            let content = ledger.content(&document, version)?;
+            let mut before = 0;
+            for part in &content.parts {
+                let mut found = matches(part, content.role, context, token, self.tokenizer.eos());
+                // A source that cannot be among the best needs no excerpt.
+                let last = best.get(SOURCES - 1).map(|(matching, _)| *matching);
+                found.retain(|(_, matching)| last.is_none_or(|last| *matching > last));
+                found.truncate(SOURCES);
+                let sources = found.into_iter().map(|(at, matching)| {
+                    let source = self.source(&document, version, part, before, at, matching);
+                    (matching, source)
+                });
+                best.extend(sources);
+                best.sort_by_key(|(matching, _)| std::cmp::Reverse(*matching));
+                best.truncate(SOURCES);
+                before += part.len() as u64;
+            }
+        }
+        Ok(best.into_iter().map(|(_, source)| source).collect())
+    }
+
+    fn source(
+        &self,
+        document: &DocumentRecord,
+        version: &VersionRecord,
+        part: &[u32],
+        before: u64,
+        at: usize,
+        matching: u64,
+    ) -> Source {
+        let from = at - matching as usize;
+        // The end of a part may be what follows.
+        let next = (at + 1).min(part.len());
+        let text = |tokens: &[u32]| self.tokenizer.decode_lossy(tokens);
+        Source {
+            document: document.id.clone(),
+            version: version.number,
+            offset: before + at as u64,
+            match_tokens: matching,
+            excerpt: Excerpt {
+                before: text(&part[from.saturating_sub(AROUND)..from]),
+                matching: text(&part[from..at]),
+                token: text(&part[at..next]),
+                after: text(&part[next..part.len().min(next + AROUND)]),
+            },
+        }
+    }
+}
+
+/// The positions of a part at which a token follows the last token of a context, each with the number of tokens before it
+/// that are the end of the context. The longest first.
+fn matches(part: &[u32], role: Role, context: &[u32], token: u32, end: u32) -> Vec<(usize, u64)> {
+    // Of an edit only the target is in the memory, without an end.
+    let written = match role {
+        Role::Text => 0..part.len() + 1,
+        Role::Edit { prompt, .. } => prompt as usize..part.len(),
+    };
+    let mut found: Vec<(usize, u64)> = Vec::new();
+    for at in written {
+        let here = part.get(at).copied().unwrap_or(end) == token;
+        if !here || part[..at].last() != context.last() {
+            continue;
+        }
+        let same = part[..at].iter().rev().zip(context.iter().rev());
+        let matching = same.take_while(|(a, b)| a == b).count() as u64;
+        found.push((at, matching));
+    }
+    found.sort_by_key(|(_, matching)| std::cmp::Reverse(*matching));
+    found
+}
+
+/// The layer of a slot, from 1.
+fn layer(settings: &Settings, slot: usize) -> u32 {
+    settings.slots[slot].len.ilog(settings.heads) + 1
+}

@@ -1,0 +1,104 @@
+//! A snapshot: a model as it is at one time, and everything that can be asked of it.
+//!
+//! The same type serves a model that is open for reading ([`Snapshot::open`]), one that is frozen, the state of a model
+//! before a long change ([`Store::snapshot`](crate::Store::snapshot)), and the model that a [`Store`](crate::Store) is about to
+//! change, which dereferences to it. Reading takes no lock for longer than it takes to open the files, and never writes.
+
+mod complete;
+mod documents;
+mod explain;
+mod find;
+mod open;
+mod score;
+mod stats;
+mod stop;
+mod verify;
+
+pub use self::complete::{
+    Completion, CompletionChoice, CompletionOptions, CompletionStream, CompletionToken,
+    CompletionTokens, FinishReason,
+};
+pub use self::documents::{
+    ContentKind, Document, DocumentChange, DocumentState, DocumentText, ModelCopy, Transaction,
+    Version,
+};
+pub use self::explain::{Candidate, Excerpt, Explanation, MatchedContext, SlotEvidence, Source};
+pub use self::find::{DocumentMatches, TextMatches};
+pub use self::score::{RecallReport, ScoreReport, TokenScore};
+pub use self::stats::{MemoryLoad, Overload, Stats, fitting_size};
+pub use self::verify::{DigestReport, VerifyReport};
+
+pub(crate) use self::find::{cut, replaced};
+pub(crate) use self::verify::{CHUNK, is_large};
+
+use crate::checkpoint;
+use crate::config::ModelConfig;
+use crate::damage::Damage;
+use crate::error::Error;
+use crate::ledger::Ledger;
+use memo::readout::Backoff;
+use memo::sparse::Memory;
+use memo_text::Tokenizer;
+use std::path::{Path, PathBuf};
+
+/// A model as it is at one time.
+pub struct Snapshot {
+    pub(crate) directory: PathBuf,
+    pub(crate) config: ModelConfig,
+    pub(crate) tokenizer: Tokenizer,
+    /// A frozen model has none.
+    pub(crate) ledger: Option<Ledger>,
+    pub(crate) memory: MemoryState,
+    /// The last transaction that it contains.
+    pub(crate) transaction: u64,
+    pub(crate) readout: Backoff,
+}
+
+/// A memory, or why there is none.
+pub(crate) enum MemoryState {
+    Ready(Box<Memory>),
+    /// A transaction was recorded, or half of one was written and could not be undone, for this reason.
+    Lost(String),
+}
+
+impl Snapshot {
+    /// Its directory.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// What the model is.
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// Its tokenizer.
+    pub fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// The last transaction that it contains.
+    pub fn transaction(&self) -> u64 {
+        self.transaction
+    }
+
+    /// Its memory. Fails if the memory lacks a transaction that was recorded, because cells turned out to be damaged.
+    pub fn memory(&self) -> Result<&Memory, Error> {
+        match &self.memory {
+            MemoryState::Ready(memory) => Ok(memory),
+            MemoryState::Lost(reason) => Err(self.lost(reason)),
+        }
+    }
+
+    /// The error of a memory that was lost.
+    pub(crate) fn lost(&self, reason: &str) -> Error {
+        let what = Damage::Behind(reason.to_owned());
+        Error::Damaged { path: self.directory.clone(), what, help: checkpoint::HELP }
+    }
+
+    /// Its ledger, to answer for `what`. Fails if the model is frozen.
+    pub(crate) fn ledger(&self, what: &'static str) -> Result<&Ledger, Error> {
+        let path = || self.directory.clone();
+        self.ledger.as_ref().ok_or_else(|| Error::NoTexts { path: path(), what })
+    }
+}

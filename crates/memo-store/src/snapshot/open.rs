@@ -1,0 +1,45 @@
+//! Opening a model for reading: never waits for a writer's change, never sees half of one, and writes nothing.
+
+use super::{MemoryState, Snapshot};
+use crate::config::ModelConfig;
+use crate::error::Error;
+use crate::ledger::Ledger;
+use crate::lock::SnapshotLock;
+use crate::memory::{CheckpointFile, load, replay};
+use crate::progress::Observer;
+use memo::readout::Backoff;
+use std::path::Path;
+
+impl Snapshot {
+    /// Opens a model for reading, with all that was acknowledged until now. A writer may be at work on it.
+    pub fn open(directory: &Path) -> Result<Self, Error> {
+        Self::open_observed(directory, &Observer::default())
+    }
+
+    /// Opens a model for reading. The observer sees what is memorized again that no checkpoint has.
+    pub fn open_observed(directory: &Path, observer: &Observer) -> Result<Self, Error> {
+        // All files of one state: whatever is put in their place afterwards, these stay.
+        let lock = SnapshotLock::shared(directory);
+        let config = ModelConfig::read(directory)?;
+        let tokenizer = config.tokenizer(directory)?;
+        let checkpoints = CheckpointFile::list(directory)?;
+        let ledger = match config.frozen {
+            Some(_) => None,
+            None => Some(Ledger::copy(directory)?),
+        };
+        drop(lock);
+        let (mut memory, mut transaction) = load(checkpoints, &config)?;
+        if let Some(ledger) = &ledger {
+            (transaction, _) = replay(ledger, &mut memory, transaction, observer)?;
+        }
+        Ok(Snapshot {
+            directory: directory.to_owned(),
+            config,
+            tokenizer,
+            ledger,
+            memory: MemoryState::Ready(Box::new(memory)),
+            transaction,
+            readout: Backoff::default(),
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! Documents come, get new versions, are retired and come back.
+
+use super::Store;
+use super::transaction::ChangeReport;
+use crate::error::Error;
+use crate::ledger::Content;
+use crate::record::{Place, TransactionKind};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Instant;
+
+/// A document to memorize.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewDocument {
+    id: Option<String>,
+    labels: BTreeMap<String, String>,
+    text: Option<String>,
+    tokens: Vec<u32>,
+}
+
+impl NewDocument {
+    /// A document with this text.
+    pub fn text(text: impl Into<String>) -> Self {
+        NewDocument { text: Some(text.into()), ..NewDocument::default() }
+    }
+
+    /// A document with these tokens, without an end token.
+    pub fn tokens(tokens: Vec<u32>) -> Self {
+        NewDocument { tokens, ..NewDocument::default() }
+    }
+
+    /// Gives it an id. Without one, it gets one from its content.
+    #[must_use]
+    pub fn with_id(self, id: impl Into<String>) -> Self {
+        NewDocument { id: Some(id.into()), ..self }
+    }
+
+    /// Gives it a label.
+    #[must_use]
+    pub fn with_label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.labels.insert(key.into(), value.into());
+        self
+    }
+}
+
+/// What memorizing did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct MemorizeReport {
+    /// The transaction; none if nothing had to change.
+    pub transaction: Option<u64>,
+    /// Documents that were given.
+    pub documents: usize,
+    /// Documents that are new.
+    pub added: Vec<String>,
+    /// Documents that got a new version.
+    pub updated: Vec<String>,
+    /// Documents that were here with the same content.
+    pub unchanged: Vec<String>,
+    /// Tokens that were memorized.
+    pub tokens: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// How fast it was.
+    pub tokens_per_second: f64,
+    /// How full the memory is now; 1 is full.
+    pub load: f64,
+}
+
+/// A content under its id, or one that it will get from its digest, and its labels.
+pub(super) type Incoming = (Option<String>, BTreeMap<String, String>, Content);
+
+impl Store {
+    /// Memorizes documents in one transaction: all of them or, if one is refused, none.
+    ///
+    /// A known id with the same content changes nothing; with another content it makes a new version, and the old one
+    /// leaves the memory. A retired or rolled-back document comes back with what is given.
+    pub fn memorize(
+        &mut self,
+        documents: impl IntoIterator<Item = NewDocument>,
+        reason: Option<&str>,
+    ) -> Result<MemorizeReport, Error> {
+        let mut contents = Vec::new();
+        for NewDocument { id, labels, text, tokens } in documents {
+            let tokens = match text {
+                Some(text) => self.tokenizer.encode(&text)?,
+                None => tokens,
+            };
+            contents.push((id, labels, Content::text(tokens)));
+        }
+        self.memorize_contents(contents, reason)
+    }
+
+    pub(super) fn memorize_contents(
+        &mut self,
+        contents: Vec<Incoming>,
+        reason: Option<&str>,
+    ) -> Result<MemorizeReport, Error> {
+        let start = Instant::now();
+        for span in contents.iter().flat_map(|(_, _, content)| content.spans(1)) {
+            self.memory()?.check(&[span])?;
+        }
+        let mut report = MemorizeReport { documents: contents.len(), ..MemorizeReport::default() };
+        let mut change = self.begin(TransactionKind::Memorize, reason)?;
+        let mut given: HashMap<String, String> = HashMap::new();
+        for (id, labels, content) in contents {
+            let digest = self.ledger()?.digest(&content);
+            let id = id.unwrap_or_else(|| format!("doc-{}", &digest[..16]));
+            check_id(&id)?;
+            if let Some(before) = given.insert(id.clone(), digest.clone()) {
+                if before == digest {
+                    continue;
+                }
+                let why = "was given twice with different contents".to_owned();
+                return Err(Error::State { id, why });
+            }
+            let known = self.ledger()?.document(&id)?;
+            if known.as_ref().and_then(|d| d.live()).is_some_and(|v| v.digest == digest) {
+                report.unchanged.push(id);
+                continue;
+            }
+            if known.is_none() { &mut report.added } else { &mut report.updated }.push(id.clone());
+            report.tokens += content.tokens();
+            let mut document = known.unwrap_or_else(|| change.new_document(id));
+            document.labels.extend(labels);
+            change.add_version(document, content, digest, false);
+        }
+        if !change.is_empty() {
+            self.commit(&change)?;
+            report.transaction = Some(change.id);
+        }
+        report.seconds = start.elapsed().as_secs_f64();
+        report.tokens_per_second = report.tokens as f64 / report.seconds.max(1e-9);
+        report.load = self.load()?;
+        Ok(report)
+    }
+
+    /// Takes a document out of the memory and keeps it in the ledger.
+    pub fn retire(&mut self, id: &str, reason: Option<&str>) -> Result<ChangeReport, Error> {
+        self.set_live(id, reason, TransactionKind::Retire, false)
+    }
+
+    /// Brings a retired document back.
+    pub fn restore(&mut self, id: &str, reason: Option<&str>) -> Result<ChangeReport, Error> {
+        self.set_live(id, reason, TransactionKind::Restore, true)
+    }
+
+    fn set_live(
+        &mut self,
+        id: &str,
+        reason: Option<&str>,
+        kind: TransactionKind,
+        live: bool,
+    ) -> Result<ChangeReport, Error> {
+        let document = self.record(id)?;
+        let state = |why: &str| Error::State { id: id.to_owned(), why: why.to_owned() };
+        let before = document.place.ok_or_else(|| state("is not in the model any more"))?;
+        if before.live == live {
+            return Err(state(if live { "is live already" } else { "is retired already" }));
+        }
+        let mut change = self.begin(kind, reason)?;
+        change.move_to(document, Some(Place { live, ..before }));
+        self.commit(&change)?;
+        self.report(&change)
+    }
+}
+
+/// Refuses ids that would make trouble in listings and file names.
+fn check_id(id: &str) -> Result<(), Error> {
+    if id.is_empty() || id.len() > 1024 || id.chars().any(char::is_control) {
+        let shown: String = id.chars().take(40).collect();
+        return Err(Error::Invalid(format!(
+            "{shown:?} cannot be an id: it must have 1 to 1024 bytes and no control characters"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,274 @@
+//! The store: a model directory open for writing.
+
+mod backup;
+mod edit;
+mod export;
+mod forget;
+mod freeze;
+mod memorize;
+mod merge;
+mod rebuild;
+mod rollback;
+mod transaction;
+
+pub use self::edit::EditReport;
+pub use self::forget::{Proof, Receipt};
+pub use self::freeze::FreezeReport;
+pub use self::memorize::{MemorizeReport, NewDocument};
+pub use self::merge::{Conflict, MergeReport, RenamedDocument};
+pub use self::rebuild::RebuildReport;
+pub use self::transaction::ChangeReport;
+
+use crate::checkpoint;
+use crate::config::{ModelConfig, NewModel};
+use crate::error::Error;
+use crate::files;
+use crate::ledger::Ledger;
+use crate::lock::{SnapshotLock, WriterLock};
+use crate::memory::{CheckpointFile, MemoryUpdate, NewContents, empty, load, open, replay};
+use crate::progress::{Observer, Progress};
+use crate::snapshot::{CHUNK, MemoryState, Snapshot, is_large};
+use memo::readout::Backoff;
+use memo::sparse::Memory;
+use std::ops::{ControlFlow, Deref};
+use std::path::Path;
+
+/// Tokens that opening may have to write again before it is felt. With more, closing and opening write a checkpoint.
+const FELT: u64 = 500_000;
+
+/// A model open for writing; there is one of these at a time. It dereferences to the [`Snapshot`] that is about to change.
+pub struct Store {
+    snapshot: Snapshot,
+    /// Positions written since the last checkpoint.
+    pending: u64,
+    /// Bytes of a memory that are made at once, if there are many more.
+    chunk: usize,
+    observer: Observer,
+    _lock: WriterLock,
+}
+
+impl Store {
+    /// Makes a model where nothing is yet.
+    pub fn create(directory: &Path, new: &NewModel) -> Result<Self, Error> {
+        let config = new.config()?;
+        empty(&config)?;
+        files::create_directory(directory, |beside| write_new(beside, &config, new))?;
+        Self::open(directory)
+    }
+
+    /// Makes a model where nothing is yet, with all that `fill` puts into it, or none at all.
+    pub fn create_filled<T, E: From<Error>>(
+        directory: &Path,
+        new: &NewModel,
+        fill: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let config = new.config()?;
+        files::create_directory(directory, |beside| {
+            write_new(beside, &config, new)?;
+            let mut store = Self::open(beside)?;
+            let filled = fill(&mut store)?;
+            store.close()?;
+            Ok(filled)
+        })
+    }
+
+    /// Opens a model for writing. Finishes a forget that was interrupted.
+    pub fn open(directory: &Path) -> Result<Self, Error> {
+        Self::open_with(directory, |config| load(CheckpointFile::list(directory)?, config))
+    }
+
+    /// Opens a model for writing without reading its checkpoint, which may be damaged: the memory is made again from
+    /// the ledger, and a new checkpoint written.
+    pub fn open_anew(directory: &Path) -> Result<Self, Error> {
+        let mut store = Self::open_with(directory, |config| Ok((empty(config)?, 0)))?;
+        store.checkpoint()?;
+        Ok(store)
+    }
+
+    fn open_with(
+        directory: &Path,
+        memory: impl FnOnce(&ModelConfig) -> Result<(Memory, u64), Error>,
+    ) -> Result<Self, Error> {
+        if ModelConfig::read(directory)?.frozen.is_some() {
+            return Err(Error::Frozen { path: directory.to_owned() });
+        }
+        let lock = WriterLock::acquire(directory)?;
+        // Another writer may have changed its sizes until now.
+        let config = ModelConfig::read(directory)?;
+        files::remove_unfinished(directory)?;
+        let tokenizer = config.tokenizer(directory)?;
+        let ledger = Ledger::open(directory)?;
+        let (memory, transaction) = memory(&config)?;
+        let mut store = Store {
+            snapshot: Snapshot {
+                directory: directory.to_owned(),
+                config,
+                tokenizer,
+                ledger: Some(ledger),
+                memory: MemoryState::Ready(Box::new(memory)),
+                transaction,
+                readout: Backoff::default(),
+            },
+            pending: 0,
+            chunk: CHUNK,
+            observer: Observer::default(),
+            _lock: lock,
+        };
+        store.catch_up()?;
+        store.finish_forgets()?;
+        // A full disk must not keep a sound model from being opened.
+        let _ = store.checkpoint_if(FELT);
+        Ok(store)
+    }
+
+    /// Brings the memory up to the ledger's last transaction.
+    fn catch_up(&mut self) -> Result<(), Error> {
+        let from = self.snapshot.transaction;
+        if from == 0 {
+            // Where there is no room for a checkpoint there may be enough memory.
+            if let Ok(Some(made)) = self.rebuild_by_chunks() {
+                self.set_memory(made);
+                return Ok(());
+            }
+        }
+        let ledger = self.ledger()?.pinned()?;
+        let observer = self.observer.clone();
+        let (last, written) = replay(&ledger, self.memory_mut()?, from, &observer)?;
+        (self.snapshot.transaction, self.pending) = (last, written);
+        Ok(())
+    }
+
+    /// A new memory of all live documents, in a checkpoint that is put in its place, if it is better made chunk by chunk.
+    fn rebuild_by_chunks(&self) -> Result<Option<(Memory, u64)>, Error> {
+        let (ledger, settings) = (self.ledger()?, &self.config.memory);
+        let new = NewContents::new();
+        let live = MemoryUpdate::of_live(ledger, &new, [])?;
+        if !is_large(settings, &live, self.chunk) {
+            return Ok(None);
+        }
+        let last = ledger.last()?;
+        let path = self.directory.join(checkpoint::name(last));
+        let beside =
+            checkpoint::write_chunks(&path, settings, last, &live, self.chunk, &self.observer)?;
+        let lock = SnapshotLock::exclusive(&self.directory)?;
+        let path = checkpoint::publish(&self.directory, &beside, last)?;
+        drop(lock);
+        Ok(Some((open(&path)?, last)))
+    }
+
+    /// Makes a memory of more than twice as many bytes in chunks of this size when much text comes. Half a GiB by default.
+    pub fn set_chunk(&mut self, bytes: usize) {
+        self.chunk = bytes.max(1 << 16);
+    }
+
+    /// Reports the progress of long work to a callback, which may stop it by [`ControlFlow::Break`]: nothing has changed
+    /// then.
+    pub fn observe(
+        &mut self,
+        callback: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static,
+    ) {
+        self.observer = Observer::new(callback);
+    }
+
+    /// The model as it is now, for readers that must not wait while it changes. A memory in RAM is copied; one that is
+    /// mapped from its checkpoint is mapped once more, and completed from the ledger.
+    pub fn snapshot(&self) -> Result<Snapshot, Error> {
+        let ledger = self.ledger()?.pinned()?;
+        let (memory, transaction) = if let Some(memory) = self.memory()?.copied()? {
+            (memory, self.transaction)
+        } else {
+            let files = CheckpointFile::list(&self.directory)?;
+            let (mut memory, from) = load(files, &self.config)?;
+            let (last, _) = replay(&ledger, &mut memory, from, &Observer::default())?;
+            (memory, last)
+        };
+        Ok(Snapshot {
+            directory: self.directory.clone(),
+            config: self.config.clone(),
+            tokenizer: self.tokenizer.clone(),
+            ledger: Some(ledger),
+            memory: MemoryState::Ready(Box::new(memory)),
+            transaction,
+            readout: self.readout.clone(),
+        })
+    }
+
+    /// The ledger, which every model that can be changed has.
+    fn ledger(&self) -> Result<&Ledger, Error> {
+        self.snapshot.ledger("documents")
+    }
+
+    fn memory_mut(&mut self) -> Result<&mut Memory, Error> {
+        self.snapshot.memory()?;
+        match &mut self.snapshot.memory {
+            MemoryState::Ready(memory) => Ok(memory),
+            MemoryState::Lost(reason) => Err(Error::Invalid(reason.clone())),
+        }
+    }
+
+    /// Takes another memory in place of its own, which is that of a checkpoint.
+    fn set_memory(&mut self, (memory, transaction): (Memory, u64)) {
+        self.snapshot.memory = MemoryState::Ready(Box::new(memory));
+        (self.snapshot.transaction, self.pending) = (transaction, 0);
+    }
+
+    /// Notes that the memory is not what the ledger says any more, and gives the error that says so.
+    fn lose_memory(&mut self, error: &Error) -> Error {
+        let reason = error.to_string();
+        self.snapshot.memory = MemoryState::Lost(reason.clone());
+        self.snapshot.lost(&reason)
+    }
+
+    /// Writes a checkpoint, and removes older ones.
+    pub fn checkpoint(&mut self) -> Result<(), Error> {
+        let path = self.directory.join(checkpoint::name(self.transaction));
+        let memory = self.memory()?;
+        let beside = checkpoint::write(&path, memory, self.transaction, None, &self.observer)?;
+        let _lock = SnapshotLock::exclusive(&self.directory)?;
+        checkpoint::publish(&self.directory, &beside, self.transaction)?;
+        self.pending = 0;
+        Ok(())
+    }
+
+    /// Writes a checkpoint if opening without it would be felt. Dropping a store does the same, but cannot say if that
+    /// fails; nothing acknowledged is lost either way.
+    pub fn close(mut self) -> Result<(), Error> {
+        self.checkpoint_if(FELT)
+    }
+
+    fn checkpoint_if(&mut self, tokens: u64) -> Result<(), Error> {
+        if self.pending > tokens { self.checkpoint() } else { Ok(()) }
+    }
+}
+
+impl Deref for Store {
+    type Target = Snapshot;
+
+    fn deref(&self) -> &Snapshot {
+        &self.snapshot
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        // Without it, opening takes longer; that is all. A panic may have left the memory in the middle of something.
+        if !std::thread::panicking() {
+            let _ = self.checkpoint_if(FELT);
+        }
+    }
+}
+
+/// Writes the files of an empty model.
+fn write_new(directory: &Path, config: &ModelConfig, new: &NewModel) -> Result<(), Error> {
+    write_tokenizer(directory, &new.tokenizer)?;
+    Ledger::create(directory)?;
+    config.write(directory)
+}
+
+/// Writes the tokenizer if it does not come with the program.
+fn write_tokenizer(directory: &Path, tokenizer: &memo_text::Tokenizer) -> Result<(), Error> {
+    match tokenizer.to_json()? {
+        Some(json) => files::write_bytes(&directory.join("tokenizer.json"), json.as_bytes()),
+        None => Ok(()),
+    }
+}
