@@ -95,21 +95,21 @@ fn main() -> Result<()> {
         Task::Protocol => protocol(),
         Task::Kill { kills } => kill(kills),
         Task::Fuzz { cases } => run(Command::new("cargo")
-            .args(["test", "--package", "memo-store", "--test", "fuzz"])
+            .args(["test", "--package", "memo-store", "--test", "it", "fuzz::"])
             .env("MEMO_FUZZ", cases.to_string())),
     }
 }
 
 fn kill(kills: u32) -> Result<()> {
     run(Command::new("cargo")
-        .args(["test", "--package", "memo-store", "--test", "kill", "--", "--nocapture"])
+        .args(["test", "--package", "memo-store", "--test", "it", "kill::", "--", "--nocapture"])
         .env("MEMO_KILLS", kills.to_string()))
 }
 
 fn load() -> Result<()> {
     cargo(&["build", "--release", "--package", "memo-cli"])?;
     run(Command::new("cargo")
-        .args(["test", "--release", "--package", "memo-server", "--test", "load", "--"])
+        .args(["test", "--release", "--package", "memo-server", "--test", "it", "load::", "--"])
         .args(["--ignored", "--nocapture"])
         .env("MEMO_BIN", target().join("release/memo")))
 }
@@ -156,7 +156,8 @@ fn test(all: bool) -> Result<()> {
                 "-p",
                 "memo-cli",
                 "--test",
-                "large",
+                "it",
+                "large::",
                 "--",
                 "--ignored",
                 "--nocapture",
@@ -200,7 +201,8 @@ fn protocol() -> Result<()> {
         "--package",
         "memo",
         "--test",
-        "dense_protocol",
+        "it",
+        "dense_protocol::",
         "--",
         "--include-ignored",
         "--nocapture",

@@ -1,7 +1,8 @@
 //! What the server costs over the library: the same work, once through the library and once over a socket of this machine,
 //! in turns and in one run. `cargo xtask bench service`.
 
-#[path = "../tests/common/mod.rs"]
+#[allow(dead_code)]
+#[path = "../tests/it/common.rs"]
 mod common;
 
 use common::{Client, Server};

@@ -4,7 +4,7 @@
 //! beside each figure: the published encoder on the same text in the same run, where it does not
 //! stop. Encoding is bound by one hash look-up per word and by the splitting automaton.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common.rs"]
 mod common;
 
 use memo_text::Tokenizer;

@@ -1,0 +1,91 @@
+//! README.md and docs/guide.md do what they say: their commands are run, and what they print is what the pages show.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Numbers that differ from run to run, or from machine to machine, become marks.
+fn steady(shown: &str) -> String {
+    let word = |word: &str| {
+        // Digests under a model's own secret key are shown by their beginning; those of memories are the same everywhere.
+        let keyed = word.strip_suffix('…').is_some_and(|word| word.len() == 16);
+        if keyed { "KEYED".to_owned() } else { word.to_owned() }
+    };
+    let line = |line: &str| {
+        let line: Vec<String> = line.trim_end().split(' ').map(word).collect();
+        let line = line.join(" ");
+        // Rates, and the noise of a memory's cells.
+        match (line.find(" tokens/s"), line.find(" ± ")) {
+            (Some(end), _) => {
+                let start = line[..end].rfind(' ').map_or(0, |at| at + 1);
+                format!("{}RATE{}", &line[..start], &line[end..])
+            }
+            (_, Some(at)) => format!("{}NOISE", &line[..at]),
+            _ => line,
+        }
+    };
+    shown.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// The commands of a page, each with what the page shows that it prints.
+fn steps(page: &str) -> Vec<(String, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
+    let page = std::fs::read_to_string(path).unwrap();
+    let blocks = page.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next());
+    // Commands within what a command prints are indented.
+    let steps = blocks.flat_map(|block| {
+        format!("\n{block}").split("\n$ ").skip(1).map(str::to_owned).collect::<Vec<_>>()
+    });
+    steps
+        .map(|step| {
+            let (command, shown) = step.split_once('\n').unwrap_or((&step, ""));
+            (command.to_owned(), shown.to_owned())
+        })
+        .collect()
+}
+
+/// Runs a command as a reader of the page would.
+fn run(home: &Path, command: &str) -> String {
+    let memo = assert_cmd::cargo::cargo_bin("memo");
+    let path = format!("{}:{}", memo.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let output = Command::new("bash")
+        .args(["-c", command])
+        .env("PATH", &path)
+        .env("NO_COLOR", "1")
+        .current_dir(home)
+        .output()
+        .unwrap();
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
+/// Runs a page's commands, but for those that build: the tests have built already.
+fn check(page: &str, least: usize) {
+    let home = tempfile::tempdir().unwrap();
+    let mut commands = 0;
+    for (command, expected) in steps(page) {
+        if !["cargo ", "pip "].iter().any(|builder| command.starts_with(builder)) {
+            assert_eq!(steady(&run(home.path(), &command)), steady(&expected), "$ {command}");
+            commands += 1;
+        }
+    }
+    assert!(commands >= least, "{commands} commands were run");
+}
+
+#[test]
+fn the_guide_is_true() {
+    check("docs/guide.md", 16);
+}
+
+#[test]
+fn the_readme_is_true() {
+    check("README.md", 9);
+}
+
+/// The README shows the tour; the worked examples come after it.
+#[test]
+fn the_readme_shows_the_demo() {
+    let home = tempfile::tempdir().unwrap();
+    let all = steps("README.md");
+    let (_, shown) = all.iter().find(|(command, _)| command.ends_with("-- demo")).unwrap();
+    let (demo, shown) = (steady(&run(home.path(), "memo demo")), steady(shown));
+    assert!(shown.lines().count() > 20 && demo.starts_with(&shown), "{demo}");
+}

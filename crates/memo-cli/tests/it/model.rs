@@ -1,0 +1,219 @@
+//! Every command on a model, through the real binary: what people read, what scripts parse, what is refused.
+
+use crate::common::{OWL, json, memo, notes, said};
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Times, rates and digests under keys of the model's own secret differ from run to run.
+fn steady(shown: &str) -> String {
+    let date = |word: &str| {
+        word.len() >= 8 && word.chars().all(|c| c.is_ascii_digit() || "-:".contains(c))
+    };
+    let lines = shown.lines().map(|line| {
+        let words = line.split(' ').map(|word| {
+            let bare = word.trim_end_matches([',', '…']);
+            let hex = bare.len() >= 16 && bare.chars().all(|c| c.is_ascii_hexdigit());
+            match word {
+                word if hex || date(word) => "#".repeat(4),
+                word if line.contains("tokens/s") && word.contains(',') => "#".to_owned(),
+                word => word.to_owned(),
+            }
+        });
+        words.collect::<Vec<_>>().join(" ")
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_tour_in_words() {
+    let home = notes();
+    let tour: [&[&str]; 12] = [
+        &["docs", "notes.memo"],
+        &["stats", "notes.memo"],
+        &["complete", "notes.memo", "The owl reads", "-n", "8"],
+        &["explain", "notes.memo", "The owl reads", "-n", "1"],
+        &["find", "notes.memo", "sleeps"],
+        &["edit", "notes.memo", "--prompt", "The owl reads at", "--target", " noon."],
+        &["complete", "notes.memo", "The owl reads", "-n", "3"],
+        &["rollback", "notes.memo", "2", "--reason", "she does not"],
+        &["forget", "notes.memo", "--doc", "cat.txt"],
+        &["log", "notes.memo"],
+        &["docs", "notes.memo"],
+        &["verify", "notes.memo"],
+    ];
+    let mut shown = String::new();
+    for args in tour {
+        writeln!(shown, "$ memo {}\n{}", args.join(" "), said(home.path(), args)).unwrap();
+    }
+    insta::assert_snapshot!("tour", steady(&shown));
+}
+
+#[test]
+fn scripts_get_their_keys() {
+    let home = notes();
+    let home = home.path();
+    let keys = |value: &Value, keys: &[&str]| {
+        for key in keys {
+            assert!(value.get(key).is_some(), "{key} of {value}");
+        }
+    };
+    std::fs::write(home.join("more.txt"), "A third note.").unwrap();
+    let done = json(home, &["memorize", "notes.memo", "more.txt", "--label", "kind=test"]);
+    keys(&done, &["documents", "tokens", "seconds", "tokens_per_second", "transaction"]);
+    assert_eq!((&done["documents"], &done["transaction"]), (&1.into(), &2.into()));
+    let again = json(home, &["memorize", "notes.memo", "more.txt"]);
+    assert_eq!((&again["transaction"], &again["unchanged"]), (&Value::Null, &1.into()));
+    let recall = json(home, &["recall", "notes.memo", "notes/owl.txt"]);
+    keys(&recall, &["tokens", "evaluated", "correct", "recall", "tokens_per_second"]);
+    // After "The" both notes go on, each in its own way; after that there is no doubt.
+    assert_eq!(recall["evaluated"].as_u64().unwrap() - recall["correct"].as_u64().unwrap(), 1);
+    let score = json(home, &["score", "notes.memo", "notes/owl.txt"]);
+    keys(&score, &["tokens", "log_likelihood", "perplexity"]);
+    assert!(score["perplexity"].as_f64().unwrap() < 3.0);
+    let stats = json(home, &["stats", "notes.memo"]);
+    keys(
+        &stats,
+        &[
+            "engine",
+            "heads",
+            "layers",
+            "parameters",
+            "bytes",
+            "documents",
+            "tokens",
+            "parameters_per_token",
+            "bytes_per_token",
+            "load",
+            "noise",
+            "predicted_recall",
+        ],
+    );
+    let why = json(home, &["explain", "notes.memo", "The owl reads"]);
+    assert_eq!(why["prediction"], " at");
+    let best = &why["candidates"][0];
+    keys(best, &["token", "text", "probability", "evidence", "sources"]);
+    keys(&best["evidence"][0], &["layer", "head", "context_tokens", "count", "noise"]);
+    keys(&best["sources"][0], &["document", "version", "offset", "match_tokens"]);
+    assert_eq!(best["sources"][0]["document"], "owl.txt");
+    let digest = json(home, &["digest", "notes.memo"])["digest"].as_str().unwrap().to_owned();
+    json(home, &["retire", "notes.memo", "more.txt"]);
+    json(home, &["restore", "notes.memo", "more.txt"]);
+    assert_eq!(json(home, &["digest", "notes.memo"])["digest"], digest.as_str());
+    json(home, &["replace", "notes.memo", "--old", "third", "--new", "3rd", "--doc", "more.txt"]);
+    assert_eq!(json(home, &["show", "notes.memo", "more.txt"])["text"], "A 3rd note.");
+    assert_eq!(json(home, &["trace", "notes.memo", "more.txt"])["transactions"][0]["id"], 2);
+    let receipt = json(home, &["forget", "notes.memo", "--file", "notes/cat.txt"]);
+    keys(&receipt, &["documents", "tokens", "transaction", "digest_after"]);
+    assert_eq!(receipt["documents"][0], "cat.txt");
+    assert_eq!(json(home, &["digest", "notes.memo"])["digest"], receipt["digest_after"]);
+    json(home, &["backup", "notes.memo", "copy.memo"]);
+    json(home, &["export", "notes.memo", "out"]);
+    json(home, &["import", "out", "in.memo"]);
+    assert_eq!(json(home, &["digest", "in.memo"])["digest"], receipt["digest_after"]);
+    let frozen = json(home, &["freeze", "notes.memo", "small.memo", "--bits", "2"]);
+    assert_eq!(frozen["recall_after"], frozen["recall_before"]);
+    assert_eq!(json(home, &["complete", "small.memo", "The owl"])["completion"], OWL[7..]);
+    json(home, &["merge", "notes.memo", "copy.memo"]);
+    json(home, &["rebuild", "notes.memo", "--memory", "8MiB"]);
+    assert!(json(home, &["verify", "notes.memo"])["damage"].as_array().unwrap().is_empty());
+    json(
+        home,
+        &["init", "paper.memo", "--engine", "dense", "--dim", "256", "--tokenizer", "bytes"],
+    );
+    json(home, &["memorize", "paper.memo", "notes/owl.txt"]);
+    assert_eq!(json(home, &["stats", "paper.memo"])["engine"], "dense");
+}
+
+#[test]
+fn a_secret_is_forgotten_from_standard_input() {
+    let home = notes();
+    let secret = "Marta keeps the spare key under the blue stone.";
+    let mut command = Command::cargo_bin("memo").unwrap();
+    let command = command.args(["forget", "notes.memo", "--text", "-"]).current_dir(home.path());
+    command.write_stdin(format!("{secret}\n")).assert().success();
+    let found = json(home.path(), &["find", "notes.memo", "Marta"]);
+    assert_eq!(found["count"], 0);
+    assert_eq!(json(home.path(), &["find", "notes.memo", "warm red roof"])["count"], 1);
+}
+
+#[test]
+fn a_memory_that_would_be_too_full_asks() {
+    let home = notes();
+    let home = home.path();
+    said(home, &["init", "small.memo", "--params", "65536"]);
+    std::fs::write(home.join("long.txt"), "many words that go on and on, ".repeat(400)).unwrap();
+    let refused = memo(home, &["memorize", "small.memo", "long.txt"]).code(1);
+    let error = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    assert!(error.contains("--force") && error.contains("memo rebuild"), "{error}");
+    said(home, &["memorize", "small.memo", "long.txt", "--force"]);
+    assert!(said(home, &["stats", "small.memo"]).contains("too full"));
+    said(home, &["init", "other.memo", "--params", "65536"]);
+    let merged = said(home, &["merge", "other.memo", "small.memo"]);
+    assert!(merged.contains("% full: `memo rebuild other.memo"), "{merged}");
+}
+
+#[test]
+fn slots_of_one_s_own_make_a_model() {
+    let home = notes();
+    let home = home.path();
+    let slots = ["--slots", "8:8,0:1,0:2,0:4,0:8", "--params", "1000000"];
+    said(home, &[&["init", "own.memo"], &slots[..]].concat());
+    assert_eq!(json(home, &["stats", "own.memo"])["layers"], 4);
+    json(home, &["memorize", "own.memo", "notes"]);
+    let why = json(home, &["explain", "own.memo", "The owl reads at night by", "-n", "1"]);
+    let contexts = why["candidates"][0]["evidence"].as_array().unwrap();
+    let contexts: Vec<u64> = contexts.iter().filter_map(|e| e["context_tokens"].as_u64()).collect();
+    assert_eq!(contexts, [1, 2, 4, 8]);
+    assert_eq!(json(home, &["complete", "own.memo", "The owl reads"])["completion"], OWL[13..]);
+}
+
+#[test]
+fn globs_name_documents_as_their_folder_does() {
+    let home = notes();
+    let home = home.path();
+    std::fs::create_dir(home.join("notes/old")).unwrap();
+    std::fs::write(home.join("notes/old/owl.txt"), "An older owl.").unwrap();
+    let done = json(home, &["memorize", "notes.memo", "notes/**/*.txt"]);
+    assert_eq!((&done["added"], &done["unchanged"]), (&1.into(), &2.into()));
+    assert_eq!(json(home, &["show", "notes.memo", "old/owl.txt"])["text"], "An older owl.");
+    for same in ["notes", "./notes/**/*", "notes/../notes/**/*.*"] {
+        assert_eq!(json(home, &["memorize", "notes.memo", same])["unchanged"], 3, "{same}");
+    }
+}
+
+#[test]
+fn a_stop_ends_a_completion_and_a_space_stands_before_words() {
+    let home = notes();
+    let home = home.path();
+    let stop = ["--stop", "the light", "--stop", "never"];
+    let words = ["complete", "notes.memo", "The owl reads"];
+    let words = [&words[..], &stop[..]].concat();
+    assert_eq!(json(home, &words)["completion"], " at night by ");
+    assert_eq!(said(home, &words), "The owl reads at night by \n");
+    let init = ["init", "words.memo", "--tokenizer", "words", "--vocab-from", "notes/owl.txt"];
+    said(home, &init);
+    said(home, &["memorize", "words.memo", "notes/owl.txt"]);
+    let streamed = ["complete", "words.memo", "The owl reads", "-n", "2", "--stream"];
+    assert_eq!(said(home, &streamed), "The owl reads at night\n");
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    let home = tempfile::tempdir().unwrap();
+    let help = said(home.path(), &["--help"]);
+    let commands: Vec<&str> = help
+        .lines()
+        .skip_while(|line| !line.starts_with("Commands:"))
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.trim().split(' ').next())
+        .filter(|name| !["help", "lab"].contains(name))
+        .collect();
+    assert!(commands.len() > 25, "{commands:?}");
+    for command in commands {
+        let help = said(home.path(), &[command, "--help"]);
+        let examples = help.split("Examples:\n").nth(1).unwrap_or_default();
+        assert!(examples.contains(&format!("memo {command}")), "{command}");
+    }
+}

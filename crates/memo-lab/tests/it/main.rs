@@ -1,0 +1,3 @@
+//! All integration tests of the crate as one program, so that it is linked once. `FILE::` selects those of one file.
+
+mod realtext;

@@ -1,0 +1,226 @@
+//! Many clients at once for a minute: completions, documents that come and go, connections that break; then the server is
+//! killed under load and must have kept all that it acknowledged. `cargo xtask load` runs it on the real binary.
+
+use crate::common::Client;
+use hyper::Method;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// The binary itself, serving.
+struct Process {
+    child: Child,
+    address: SocketAddr,
+    _out: BufReader<ChildStdout>,
+}
+
+impl Process {
+    fn start(binary: &Path, model: &Path) -> Self {
+        let mut child = Command::new(binary)
+            .args(["serve", "--addr", "127.0.0.1:0", "--color", "never"])
+            .arg(model)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        let address =
+            line.trim().strip_prefix("listening on http://").unwrap_or_else(|| panic!("{line}"));
+        Process { address: address.parse().unwrap(), child, _out: out }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[derive(Default)]
+struct Told {
+    /// Documents that were acknowledged and not forgotten since.
+    kept: Mutex<BTreeSet<String>>,
+    /// Forgets that were acknowledged.
+    forgotten: Mutex<BTreeSet<String>>,
+    /// Documents of which it is not known: a change was begun and not answered.
+    open: Mutex<BTreeSet<String>>,
+    completions: AtomicU64,
+    refused: AtomicU64,
+    left: AtomicU64,
+    slowest: AtomicU64,
+}
+
+/// One client: reads mostly, writes now and then, leaves in the middle sometimes.
+async fn client(
+    number: u64,
+    address: SocketAddr,
+    until: Instant,
+    told: Arc<Told>,
+) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let mut seed = number * 7919 + 1;
+    let mut draw = move |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) % below
+    };
+    let mut client = Client::try_connect(address).await?;
+    let head = [("content-type", "application/json")];
+    let mut count = 0;
+    while Instant::now() < until {
+        count += 1;
+        let post = |body: Value| body.to_string().into_bytes();
+        match draw(100) {
+            0..80 => {
+                let body = post(
+                    json!({"prompt": format!("client {} writes", draw(200)), "max_tokens": 16}),
+                );
+                let start = Instant::now();
+                let answer = client.begin(Method::POST, "/v1/completions", &head, body).await?;
+                let time = start.elapsed().as_micros() as u64;
+                told.slowest.fetch_max(time, Ordering::Relaxed);
+                let status = answer.status().as_u16();
+                http_body_util::BodyExt::collect(answer.into_body()).await?;
+                let counter = if status == 200 { &told.completions } else { &told.refused };
+                assert!(status == 200 || status == 503, "{status}");
+                counter.fetch_add(1, Ordering::Relaxed);
+            }
+            80..84 => {
+                // Leaves in the middle of a stream.
+                let body = post(
+                    json!({"prompt": "client", "max_tokens": 2000, "temperature": 1.0, "stream": true}),
+                );
+                let answer = client.begin(Method::POST, "/v1/completions", &head, body).await?;
+                drop(answer);
+                told.left.fetch_add(1, Ordering::Relaxed);
+                client = Client::try_connect(address).await?;
+            }
+            84..98 => {
+                let id = format!("{number}-{count}");
+                let text = format!("client {number} writes line {count} of {}. ", draw(1 << 30))
+                    .repeat(1 + draw(20) as usize);
+                told.open.lock().unwrap().insert(id.clone());
+                let body = post(json!({"text": text, "id": id, "force": true}));
+                let answer = client.begin(Method::POST, "/api/documents", &head, body).await?;
+                let status = answer.status().as_u16();
+                http_body_util::BodyExt::collect(answer.into_body()).await?;
+                assert!([200, 503].contains(&status), "{status}");
+                if status == 200 {
+                    told.kept.lock().unwrap().insert(id.clone());
+                }
+                told.open.lock().unwrap().remove(&id);
+            }
+            _ => {
+                let prefix = format!("{number}-");
+                let found = told.kept.lock().unwrap().range(prefix.clone()..).next().cloned();
+                let Some(id) = found.filter(|id| id.starts_with(&prefix)) else { continue };
+                told.kept.lock().unwrap().remove(&id);
+                told.open.lock().unwrap().insert(id.clone());
+                let path = format!("/api/documents/{id}");
+                let answer = client.begin(Method::DELETE, &path, &[], Vec::new()).await?;
+                let status = answer.status().as_u16();
+                http_body_util::BodyExt::collect(answer.into_body()).await?;
+                match status {
+                    200 => drop(told.forgotten.lock().unwrap().insert(id.clone())),
+                    503 => drop(told.kept.lock().unwrap().insert(id.clone())),
+                    _ => panic!("{status}"),
+                }
+                told.open.lock().unwrap().remove(&id);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the model holds must be what was told.
+fn check(binary: &Path, model: &Path, told: &Told) {
+    let memo = |args: &[&str]| -> Value {
+        let output = Command::new(binary).args(args).arg(model).arg("--json").output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let documents = memo(&["docs"]);
+    let in_state = |state: &str| -> BTreeSet<String> {
+        let all = documents["documents"].as_array().unwrap().iter();
+        all.filter(|d| d["state"] == state).map(|d| d["id"].as_str().unwrap().to_owned()).collect()
+    };
+    let (live, forgotten, open) =
+        (in_state("live"), in_state("forgotten"), told.open.lock().unwrap());
+    let kept = told.kept.lock().unwrap();
+    let lost: Vec<&String> = kept.difference(&live).filter(|id| !open.contains(*id)).collect();
+    assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
+    let back: Vec<String> =
+        told.forgotten.lock().unwrap().difference(&forgotten).cloned().collect();
+    assert!(back.is_empty(), "forgotten and there: {back:?}");
+    let verified = memo(&["verify"]);
+    assert_eq!(verified["damage"], json!([]), "{verified}");
+    println!(
+        "{} documents live, {} forgotten; the memory equals one made anew: {}",
+        live.len(),
+        forgotten.len(),
+        verified["digest"]
+    );
+}
+
+#[test]
+#[ignore = "takes minutes; cargo xtask load runs it"]
+fn many_clients_for_a_minute_and_a_kill() {
+    let binary = PathBuf::from(std::env::var("MEMO_BIN").expect("MEMO_BIN: the memo binary"));
+    let seconds: u64 = std::env::var("MEMO_LOAD_SECONDS").map_or(60, |s| s.parse().unwrap());
+    let clients: u64 = std::env::var("MEMO_LOAD_CLIENTS").map_or(200, |s| s.parse().unwrap());
+    let home = tempfile::tempdir().unwrap();
+    let model = home.path().join("m.memo");
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    for killed in [false, true] {
+        let told = Arc::new(Told::default());
+        let mut server = Process::start(&binary, &model);
+        let time = if killed { seconds.div_ceil(6) } else { seconds };
+        let until = Instant::now() + Duration::from_secs(time);
+        let ends = runtime.block_on(async {
+            let work: Vec<_> = (0..clients)
+                .map(|number| {
+                    let number = if killed { number + clients } else { number };
+                    tokio::spawn(client(number, server.address, until, Arc::clone(&told)))
+                })
+                .collect();
+            if killed {
+                tokio::time::sleep(Duration::from_secs(time) / 2).await;
+                server.child.kill().unwrap();
+            }
+            let mut ends = Vec::new();
+            for client in work {
+                ends.push(client.await.unwrap());
+            }
+            ends
+        });
+        if killed {
+            server.child.wait().unwrap();
+        } else {
+            assert!(
+                ends.iter().all(Result::is_ok),
+                "a connection broke: {:?}",
+                ends.iter().find(|e| e.is_err())
+            );
+            // Told to stop, it finishes.
+            let stopped = Command::new("kill").arg(server.child.id().to_string()).status().unwrap();
+            assert!(stopped.success() && server.child.wait().unwrap().success());
+        }
+        println!(
+            "{clients} clients, {time} s{}: {} completions, {} documents, {} forgotten, {} refused (503), {} left; slowest completion {:.0} ms",
+            if killed { ", killed in the middle" } else { "" },
+            told.completions.load(Ordering::Relaxed),
+            told.kept.lock().unwrap().len(),
+            told.forgotten.lock().unwrap().len(),
+            told.refused.load(Ordering::Relaxed),
+            told.left.load(Ordering::Relaxed),
+            told.slowest.load(Ordering::Relaxed) as f64 / 1e3,
+        );
+        check(&binary, &model, &told);
+    }
+}

@@ -1,0 +1,8 @@
+//! All integration tests of the crate as one program, so that it is linked once. `FILE::` selects those of one file.
+
+mod access;
+mod common;
+#[cfg(unix)]
+mod load;
+mod native;
+mod openai;

@@ -1,0 +1,194 @@
+//! The native API, from the first document to the proof that it was forgotten.
+
+use crate::common::{Server, sized};
+use memo_server::Config;
+use serde_json::json;
+use std::fmt::Write;
+
+const OWL: &str = "The owl reads at night. ";
+const FOX: &str = "The fox sleeps by day. ";
+
+#[tokio::test]
+async fn a_life() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    let empty = client.found("/api/digest").await["digest"].clone();
+
+    let done = client
+        .ok("/api/documents", &json!({"text": OWL, "id": "owl", "labels": {"by": "me"}}))
+        .await;
+    assert_eq!((&done["transaction"], &done["added"]), (&json!(1), &json!(["owl"])));
+    let both = [json!({"text": FOX, "id": "a/fox"}), json!({"text": OWL, "id": "owl"})];
+    let done = client.ok("/api/documents", &json!({"documents": both, "reason": "more"})).await;
+    assert_eq!((&done["added"], &done["unchanged"]), (&json!(["a/fox"]), &json!(["owl"])));
+
+    let list = client.found("/api/documents?search=ME").await;
+    assert_eq!((list["total"].as_u64(), &list["documents"][0]["id"]), (Some(1), &json!("owl")));
+    let shown = client.found("/api/documents/a%2Ffox").await;
+    assert_eq!((&shown["text"], &shown["state"]), (&json!(FOX), &json!("live")));
+
+    let said = client.ok("/api/complete", &json!({"prompt": "The fox", "max_tokens": 7})).await;
+    assert_eq!(said["completion"], " sleeps");
+    assert!(said["tokens"][2]["layer"].as_u64().unwrap() > 1, "{said}");
+    let stream = client
+        .post("/api/complete", &json!({"prompt": "The fox", "max_tokens": 7, "stream": true}))
+        .await;
+    let pieces: String =
+        stream.events().iter().filter_map(|e| e["text"].as_str().map(str::to_owned)).collect();
+    assert_eq!(pieces, " sleeps");
+    let read = client.ok("/api/read", &json!({"text": OWL})).await;
+    assert_eq!(read["tokens"].as_array().unwrap().len(), OWL.len());
+    assert!(read["tokens"][12]["probability"].as_f64().unwrap() > 0.5, "{read}");
+
+    let why = client.ok("/api/explain", &json!({"prompt": "The fox s", "candidates": 1})).await;
+    let source = &why["candidates"][0]["sources"][0];
+    assert_eq!(
+        (&source["document"], &source["passage"]["match"]),
+        (&json!("a/fox"), &json!("The fox s"))
+    );
+    assert_eq!(client.ok("/api/find", &json!({"text": "The"})).await["count"], 2);
+
+    let before = client.found("/api/digest").await["digest"].clone();
+    let edit = client.ok("/api/edit", &json!({"prompt": "The fox ", "target": "dances."})).await;
+    let said = client.ok("/api/complete", &json!({"prompt": "The fox ", "max_tokens": 7})).await;
+    assert_eq!(said["completion"], "dances.");
+    let path = format!("/api/transactions/{}/rollback", edit["transaction"]);
+    client.ok(&path, &json!({})).await;
+    assert_eq!(client.found("/api/digest").await["digest"], before);
+    assert_eq!(client.post(&path, &json!({})).await.status, 409);
+    assert_eq!(client.post("/api/transactions/99/rollback", &json!({})).await.status, 404);
+
+    client.ok("/api/replace", &json!({"old": "by day", "new": "at noon"})).await;
+    assert_eq!(client.found("/api/documents/a%2Ffox").await["text"], "The fox sleeps at noon. ");
+    assert_eq!(client.found("/api/documents/a%2Ffox?version=1").await["text"], FOX);
+    client.ok("/api/documents/owl/retire", &json!({"reason": "old"})).await;
+    assert_eq!(client.found("/api/documents?state=retired").await["total"], 1);
+    client.ok("/api/documents/owl/restore", &json!({})).await;
+    assert_eq!(
+        client.found("/api/documents/owl/history").await["transactions"].as_array().unwrap().len(),
+        3
+    );
+
+    let proof = client.ok("/api/prove", &json!({"document": "a/fox"})).await;
+    assert_eq!(
+        (&proof["equal"], &proof["receipt"]["tokens"]),
+        (&json!(true), &json!(24)),
+        "{proof}"
+    );
+    assert_ne!(proof["digest_before"], proof["digest_after"]);
+    let receipt = client.delete("/api/documents/owl").await.json();
+    assert_eq!((&receipt["documents"], &receipt["digest_after"]), (&json!(["owl"]), &empty));
+    assert_eq!(client.delete("/api/documents/owl").await.status, 409);
+    assert_eq!(client.delete("/api/documents/nobody").await.status, 404);
+    let log = client.found("/api/transactions?limit=2").await;
+    assert_eq!(
+        (&log["transactions"][0]["kind"], &log["transactions"][0]["can_roll_back"]),
+        (&json!("forget"), &json!(false))
+    );
+
+    let metrics = client.get("/metrics").await;
+    assert!(metrics.text().contains("memo_tokens_memorized_total 47\n"), "{}", metrics.text());
+    let (mut store, _home) = server.stop().await;
+    assert_eq!(json!(store.digest().unwrap().to_string()), empty);
+    assert!(store.verify().unwrap().damage.is_empty());
+}
+
+#[tokio::test]
+async fn long_changes_are_watched_and_cancelled() {
+    let server = Server::start(&sized(1 << 24), Config::default()).await;
+    let mut client = server.client().await;
+    let before = client.found("/api/digest").await["digest"].clone();
+    // Text without repetition, long enough to be caught in the middle.
+    let mut text = String::new();
+    for n in 0..150_000u32 {
+        write!(text, "{} ", n.wrapping_mul(2_654_435_761)).unwrap();
+    }
+    let long = json!({"text": text, "id": "long", "wait": false, "force": true});
+    let answer = client.post("/api/documents", &long).await;
+    assert_eq!((answer.status, answer.json()["kind"].as_str()), (202, Some("memorize")));
+    let path = format!("/api/tasks/{}", answer.json()["id"].as_str().unwrap());
+    let watching = path.clone();
+    let mut watcher = server.client().await;
+    let events =
+        tokio::spawn(async move { watcher.get(&format!("{watching}/events")).await.events() });
+    loop {
+        let task = client.found(&path).await;
+        if task["what"] == "memorizing" && task["done"].as_u64() > Some(0) {
+            break;
+        }
+        assert!(["queued", "running"].contains(&task["state"].as_str().unwrap()), "{task}");
+    }
+    // Readers go on meanwhile, with the memory as it was.
+    assert_eq!(client.found("/api/stats").await["documents"], 0);
+    // The answer does not wait long; the events go on until the end.
+    assert_eq!(client.delete(&path).await.status, 200);
+    let events = events.await.unwrap();
+    assert_eq!(events.last().unwrap()["state"], "cancelled");
+    assert!(events.len() > 1, "{events:?}");
+    assert_eq!(client.found("/api/digest").await["digest"], before);
+    assert_eq!(client.found("/api/documents").await["total"], 0);
+
+    let head = [("content-type", "application/octet-stream")];
+    let sent =
+        client.send(hyper::Method::POST, "/api/upload?id=file&wait=true", &head, OWL.into()).await;
+    assert_eq!(sent.json()["added"], json!(["file"]));
+    let sent =
+        client.send(hyper::Method::POST, "/api/upload?id=bad", &head, vec![0xff, 0xfe]).await;
+    assert_eq!(sent.status, 400, "{}", sent.text());
+    let rebuilt = client.ok("/api/rebuild", &json!({"memory": 1 << 22})).await;
+    assert!(rebuilt["parameters"].as_u64().unwrap() <= 1 << 22);
+    let tasks = client.found("/api/tasks").await;
+    assert_eq!(tasks["tasks"][0]["kind"], "rebuild");
+}
+
+#[tokio::test]
+async fn too_much_text_is_refused_unless_forced() {
+    let server = Server::start(&sized(1 << 17), Config::default()).await;
+    let mut client = server.client().await;
+    let text = json!({"text": OWL.repeat(200), "id": "much"});
+    let refused = client.post("/api/documents", &text).await;
+    assert_eq!((refused.status, &refused.json()["error"]["code"]), (409, &json!("full")));
+    assert_eq!(client.found("/api/stats").await["documents"], 0);
+    client.ok("/api/documents", &json!({"text": OWL.repeat(200), "force": true})).await;
+}
+
+#[tokio::test]
+async fn readers_see_all_of_a_transaction_or_nothing() {
+    let server = Server::start(&sized(1 << 22), Config::default()).await;
+    let mut writer = server.client().await;
+    let mut readers = Vec::new();
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    for _ in 0..4 {
+        let (mut client, stopped) = (server.client().await, stopped.clone());
+        readers.push(tokio::spawn(async move {
+            let mut answers = 0;
+            while !*stopped.borrow() {
+                // Both halves of each pair came and went in one transaction, so what is read counts both or neither.
+                let stats = client.found("/api/stats").await;
+                assert_eq!(stats["documents"].as_u64().unwrap() % 2, 0, "{stats}");
+                assert_eq!(stats["tokens"].as_u64().unwrap() % 2, 0, "{stats}");
+                answers += 1;
+            }
+            answers
+        }));
+    }
+    for round in 0..12 {
+        // Some are short, some long enough for a snapshot.
+        let text = format!("pair {round} ").repeat(if round % 3 == 0 { 2000 } else { 20 });
+        let pair = [
+            json!({"text": text, "id": format!("a{round}")}),
+            json!({"text": text, "id": format!("b{round}")}),
+        ];
+        writer.ok("/api/documents", &json!({"documents": pair, "force": true})).await;
+        if round % 4 == 3 {
+            let ids = [format!("a{round}"), format!("b{round}")];
+            writer.ok("/api/forget", &json!({"documents": ids})).await;
+        }
+    }
+    stop.send(true).unwrap();
+    for reader in readers {
+        assert!(reader.await.unwrap() > 0);
+    }
+    let (mut store, _home) = server.stop().await;
+    assert!(store.verify().unwrap().damage.is_empty());
+}

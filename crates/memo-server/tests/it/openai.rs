@@ -1,0 +1,184 @@
+//! OpenAI's API: shapes, log-probabilities to the bit, streams, stops and errors.
+
+use crate::common::{self, Server};
+use memo::readout::{Backoff, best_at, score};
+use serde_json::{Value, json};
+
+const OWL: &str = "The owl reads at night. Über allen Gipfeln ist Ruh.";
+
+async fn served() -> (Server, common::Client) {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    client.ok("/api/documents", &json!({"text": OWL, "id": "owl"})).await;
+    (server, client)
+}
+
+fn floats(value: &Value) -> Vec<f64> {
+    value.as_array().unwrap().iter().map(|x| x.as_f64().unwrap_or(f64::NAN)).collect()
+}
+
+#[tokio::test]
+async fn echo_gives_the_library_s_own_scores() {
+    let (_server, mut client) = served().await;
+    for text in [OWL, "The cat reads at", "zzz"] {
+        let tokens: Vec<u32> = text.bytes().map(u32::from).collect();
+        let asked = json!({"prompt": [tokens.clone()], "max_tokens": 1, "temperature": 0, "logprobs": 1, "echo": true, "seed": 1});
+        let answer = client.ok("/v1/completions", &asked).await;
+        let logprobs = &answer["choices"][0]["logprobs"];
+        let given = floats(&logprobs["token_logprobs"]);
+        assert_eq!(
+            given.len(),
+            tokens.len() + 1,
+            "one for each token of the prompt, and one generated"
+        );
+        assert!(logprobs["token_logprobs"][0].is_null());
+        let mut memory = memo::sparse::Memory::new(settings()).unwrap();
+        memory.memorize(&OWL.bytes().map(u32::from).collect::<Vec<_>>()).unwrap();
+        let expected = score(&memory, &Backoff::default(), &tokens).unwrap();
+        assert_eq!(given[1..tokens.len()], expected[1..tokens.len()], "bit for bit");
+        let best = best_at(&memory, &Backoff::default(), &tokens, 0..tokens.len() + 1).unwrap();
+        for (p, top) in logprobs["top_logprobs"].as_array().unwrap().iter().enumerate().skip(1) {
+            let top = top.as_object().unwrap();
+            let most = top.values().map(|v| v.as_f64().unwrap()).fold(f64::NEG_INFINITY, f64::max);
+            let token = tokens.get(p).copied().unwrap_or(best[p]);
+            assert_eq!(given[p] == most, token == best[p], "position {p} of {text:?}");
+        }
+        assert_eq!(answer["usage"]["prompt_tokens"], tokens.len());
+    }
+}
+
+fn settings() -> memo::sparse::Settings {
+    let new = common::small();
+    memo::sparse::Settings::new(257, 256, new.seed, &new.shape, new.size).unwrap()
+}
+
+#[tokio::test]
+async fn prompts_in_all_forms() {
+    let (_server, mut client) = served().await;
+    let owl: Vec<u32> = "The owl".bytes().map(u32::from).collect();
+    let forms = [json!("The owl"), json!(["The owl", "The owl"]), json!(owl), json!([owl, owl])];
+    for prompt in forms {
+        let answer = client
+            .ok(
+                "/v1/completions",
+                &json!({"model": "memo", "prompt": prompt, "max_tokens": 6, "user": "me"}),
+            )
+            .await;
+        for (index, choice) in answer["choices"].as_array().unwrap().iter().enumerate() {
+            assert_eq!((&choice["text"], &choice["index"]), (&json!(" reads"), &json!(index)));
+            assert_eq!(choice["finish_reason"], "length");
+        }
+    }
+    let answer = client.ok("/v1/completions", &json!({"prompt": "ist Ruh", "max_tokens": 9})).await;
+    assert_eq!(
+        (&answer["choices"][0]["text"], &answer["choices"][0]["finish_reason"]),
+        (&json!("."), &json!("stop"))
+    );
+    let answer = client
+        .ok(
+            "/v1/completions",
+            &json!({"prompt": "The owl", "stop": ["at n", "zz"], "max_tokens": 40}),
+        )
+        .await;
+    assert_eq!(
+        (&answer["choices"][0]["text"], &answer["choices"][0]["finish_reason"]),
+        (&json!(" reads "), &json!("stop"))
+    );
+    let warm = json!({"prompt": "The", "temperature": 1.5, "n": 3, "seed": 5, "max_tokens": 20});
+    let (a, b) =
+        (client.ok("/v1/completions", &warm).await, client.ok("/v1/completions", &warm).await);
+    assert_eq!(a["choices"], b["choices"]);
+    assert_ne!(a["choices"][0]["text"], a["choices"][1]["text"]);
+}
+
+#[tokio::test]
+async fn streams_say_the_same() {
+    let (_server, mut client) = served().await;
+    let asked = json!({"prompt": "night. ", "max_tokens": 30, "logprobs": 2, "echo": true});
+    let whole = client.ok("/v1/completions", &asked).await;
+    let mut streamed = asked.clone();
+    streamed["stream"] = json!(true);
+    streamed["stream_options"] = json!({"include_usage": true});
+    let answer = client.post("/v1/completions", &streamed).await;
+    assert!(answer.text().ends_with("data: [DONE]\n\n"));
+    let events = answer.events();
+    let choices: Vec<&Value> = events.iter().filter_map(|event| event["choices"].get(0)).collect();
+    let text: String = choices.iter().map(|choice| choice["text"].as_str().unwrap()).collect();
+    assert_eq!(json!(text), whole["choices"][0]["text"]);
+    assert!(text.contains("Über"));
+    let tokens: Vec<&Value> =
+        choices.iter().flat_map(|c| c["logprobs"]["text_offset"].as_array().unwrap()).collect();
+    assert_eq!(json!(tokens), whole["choices"][0]["logprobs"]["text_offset"]);
+    assert_eq!(choices.last().unwrap()["finish_reason"], whole["choices"][0]["finish_reason"]);
+    assert_eq!(events.last().unwrap()["usage"], whole["usage"]);
+
+    let chat = json!({"messages": [{"role": "system", "content": "x"}, {"role": "user", "content": [{"type": "text", "text": "The owl"}]}], "max_completion_tokens": 6, "logprobs": true, "top_logprobs": 2});
+    let whole = client.ok("/v1/chat/completions", &chat).await;
+    assert_eq!(whole["choices"][0]["message"]["content"], " reads");
+    assert_eq!(whole["choices"][0]["logprobs"]["content"][1]["token"], "r");
+    assert_eq!(
+        whole["choices"][0]["logprobs"]["content"][1]["top_logprobs"].as_array().unwrap().len(),
+        2
+    );
+    let mut streamed = chat.clone();
+    streamed["stream"] = json!(true);
+    let answer = client.post("/v1/chat/completions", &streamed).await;
+    let text: String = answer
+        .events()
+        .iter()
+        .filter_map(|e| e["choices"][0]["delta"]["content"].as_str().map(str::to_owned))
+        .collect();
+    assert_eq!(text, " reads");
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_refused_by_name() {
+    let (_server, mut client) = served().await;
+    let cases = [
+        (json!({"prompt": "a", "suffix": "b"}), 400, "suffix"),
+        (json!({"prompt": "a", "best_of": 2}), 400, "best_of"),
+        (json!({"prompt": "a", "logit_bias": {"5": 1}}), 400, "logit_bias"),
+        (json!({"prompt": "a", "presence_penalty": 0.5}), 400, "presence_penalty"),
+        (json!({"prompt": "a", "temperature": -1}), 400, "temperature"),
+        (json!({"prompt": "a", "top_p": 1.5}), 400, "top_p"),
+        (json!({"prompt": "a", "n": 0}), 400, "n"),
+        (json!({"prompt": "a", "logprobs": 21}), 400, "logprobs"),
+        (json!({"prompt": vec![vec![1]; 3000]}), 400, "prompt"),
+        (json!({"prompt": "a", "stop": vec!["a"; 17]}), 400, "stop"),
+    ];
+    for (body, status, param) in cases {
+        let answer = client.post("/v1/completions", &body).await;
+        assert_eq!(
+            (answer.status, &answer.json()["error"]["param"]),
+            (status, &json!(param)),
+            "{body}"
+        );
+    }
+    let harmless = json!({"prompt": "a", "best_of": 1, "presence_penalty": 0, "logit_bias": null, "suffix": null, "anything": {"else": 1}});
+    client.ok("/v1/completions", &harmless).await;
+    let answer = client.post("/v1/completions", &json!({"model": "other", "prompt": "a"})).await;
+    assert_eq!((answer.status, &answer.json()["error"]["code"]), (404, &json!("model_not_found")));
+    for bad in ["{", "[]", "{\"prompt\": 5}", "{\"prompt\": [1, \"a\"]}", ""] {
+        let head = [("content-type", "application/json")];
+        let answer = client.send(hyper::Method::POST, "/v1/completions", &head, bad.into()).await;
+        assert_eq!(answer.status, 400, "{bad}: {}", answer.text());
+        assert_eq!(answer.json()["error"]["type"], "invalid_request_error");
+    }
+    let tools =
+        json!({"messages": [{"role": "user", "content": "a"}], "tools": [{"type": "function"}]});
+    assert_eq!(client.post("/v1/chat/completions", &tools).await.json()["error"]["param"], "tools");
+    assert_eq!(client.post("/v1/chat/completions", &json!({"messages": []})).await.status, 400);
+    assert_eq!(client.found("/v1/models").await["data"][0]["id"], "memo");
+    assert_eq!(client.get("/v1/models/other").await.status, 404);
+    let tokens = client.ok("/tokenize", &json!({"prompt": "owl"})).await;
+    assert_eq!(tokens["tokens"], json!([111, 119, 108]));
+    assert_eq!(
+        client.ok("/detokenize", &json!({"tokens": [111, 119, 108]})).await["prompt"],
+        "owl"
+    );
+    let info = client.found("/tokenizer_info").await;
+    assert_eq!(
+        client.ok("/tokenize", &json!({"prompt": info["eos_token"]})).await["tokens"],
+        json!([256])
+    );
+}

@@ -1,0 +1,80 @@
+//! Models small enough to make by the hundred.
+#![allow(unreachable_pub)]
+
+use memo::sparse::{Digest, Memory, Settings, Shape, Size, Span};
+use memo_store::{NewModel, Store};
+use memo_text::Tokenizer;
+use std::path::Path;
+
+/// A model of bytes with a quarter of a million cells.
+pub fn small() -> NewModel {
+    NewModel {
+        tokenizer: Tokenizer::bytes(),
+        shape: Shape::default(),
+        size: Size::Parameters(1 << 18),
+        seed: 7,
+        dense: None,
+    }
+}
+
+/// The digest of a memory that knows only these parts of documents, and these edits (prompt, target, weight).
+pub fn digest_of(parts: &[String], edits: &[(String, String, i32)]) -> Digest {
+    let tokenizer = Tokenizer::bytes();
+    let settings = Settings::new(257, 256, 7, &Shape::default(), Size::Parameters(1 << 18));
+    let mut memory = Memory::new(settings.unwrap()).unwrap();
+    for part in parts {
+        memory.memorize(&tokenizer.encode(part).unwrap()).unwrap();
+    }
+    for (prompt, target, weight) in edits {
+        let document = tokenizer.encode(&format!("{prompt}{target}")).unwrap();
+        let positions = prompt.len()..document.len();
+        memory.write(&[Span { document: &document, positions, weight: *weight }]).unwrap();
+    }
+    memory.digest().unwrap()
+}
+
+/// The live parts of all documents of a store, as it says itself.
+pub fn live_parts(store: &Store) -> Vec<String> {
+    let live = store.documents().unwrap().into_iter().filter(|d| d.place.is_some_and(|p| p.live));
+    live.flat_map(|d| {
+        let text = store.text(&d.id, None).unwrap();
+        text.split('\n').map(str::to_owned).collect::<Vec<_>>()
+    })
+    .collect()
+}
+
+/// The files of a directory that contain some bytes.
+pub fn files_with(directory: &Path, needle: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_with(&path, needle));
+        } else if memchr::memmem::find(&std::fs::read(&path).unwrap(), needle).is_some() {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+/// Fails if any file holds a text: as UTF-8, as its tokens in 1, 2 or 4 bytes, or as JSON numbers; also its sentences.
+pub fn assert_gone(directory: &Path, tokenizer: &Tokenizer, text: &str) {
+    let mut needles: Vec<&str> = vec![text];
+    needles.extend(text.split_inclusive(['.', '!', '?']).filter(|s| s.len() >= 16));
+    for needle in needles {
+        let ids = tokenizer.encode(needle).unwrap();
+        let short = |n: usize| ids.iter().flat_map(move |id| id.to_le_bytes()[..n].to_vec());
+        let spelled: Vec<String> = ids.iter().map(u32::to_string).collect();
+        let encodings = [
+            needle.as_bytes().to_vec(),
+            short(4).collect(),
+            short(2).collect(),
+            ids.iter().flat_map(|id| id.to_be_bytes()).collect(),
+            spelled.join(",").into_bytes(),
+        ];
+        for encoding in encodings {
+            let found = files_with(directory, &encoding);
+            assert!(found.is_empty(), "{needle:?} is still in {found:?}");
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Damaged models: whatever happens to a file, a model is refused, or names its damage, or works as before. It never
+//! panics, and never says something wrong as if nothing were.
+
+use memo::sparse::{Digest, Memory, Shape, Size};
+use memo_store::{Error, NewDocument, NewModel, Reader, Store};
+use memo_text::Tokenizer;
+use serde_json::{Value, json};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const TEXT: &str = "the owl reads at night by the light of the moon . the cat sleeps all day .";
+const PROMPT: &str = "the owl reads";
+
+/// A model on disk, with a checkpoint and transactions after it, and what it says.
+struct Sound {
+    home: TempDir,
+    files: Vec<(String, Vec<u8>)>,
+    digest: Digest,
+    says: String,
+}
+
+impl Sound {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("m.memo");
+        let new = NewModel {
+            tokenizer: Tokenizer::words([TEXT, "dogs run far . they come home late ."]).unwrap(),
+            shape: Shape::new(2, 4, 1),
+            size: Size::Parameters(1 << 17),
+            seed: 7,
+            dense: None,
+        };
+        let mut store = Store::create(&path, &new).unwrap();
+        store.memorize([NewDocument::text(TEXT).with_id("a")], None).unwrap();
+        // Often enough for rows that do not fit in bytes, and counts that do not either.
+        let often: Vec<String> = vec!["they come home late .".to_owned(); 200];
+        store.memorize([NewDocument::text(often.join(" ")).with_id("b")], None).unwrap();
+        store.checkpoint().unwrap();
+        store.memorize([NewDocument::text("dogs run far .").with_id("c")], Some("more")).unwrap();
+        store.retire("a", None).unwrap();
+        store.restore("a", None).unwrap();
+        let digest = store.digest().unwrap();
+        let says = store.complete(PROMPT, 4).unwrap();
+        assert_eq!(says, "at night by the");
+        drop(store);
+        let files = std::fs::read_dir(&path).unwrap().map(|entry| {
+            let path = entry.unwrap().path();
+            (path.file_name().unwrap().to_str().unwrap().to_owned(), std::fs::read(path).unwrap())
+        });
+        let mut files: Vec<_> = files.collect();
+        files.sort();
+        assert_eq!(files.len(), 5, "a test for a new file is missing");
+        Sound { home, files, digest, says }
+    }
+
+    /// The name and bytes of the checkpoint.
+    fn checkpoint(&self) -> (&str, &[u8]) {
+        let (name, bytes) = self.files.iter().find(|(n, _)| n.starts_with("memory.")).unwrap();
+        (name, bytes)
+    }
+
+    /// Writes the model with one file changed, or without it.
+    fn with(&self, at: &Path, name: &str, changed: Option<&[u8]>) {
+        let _ = std::fs::remove_dir_all(at);
+        std::fs::create_dir(at).unwrap();
+        for (file, bytes) in &self.files {
+            let bytes = if file == name { changed } else { Some(&bytes[..]) };
+            if let Some(bytes) = bytes {
+                std::fs::write(at.join(file), bytes).unwrap();
+            }
+        }
+    }
+
+    /// Fails if a damaged model panics, or is wrong and does not say so. True if it was refused or named its damage.
+    fn examine(&self, at: &Path, what: &str) -> bool {
+        let quietly = |outcome: std::thread::Result<bool>| {
+            outcome.unwrap_or_else(|_| panic!("{what}: a panic"))
+        };
+        let reads = quietly(catch_unwind(|| self.reads(at).unwrap_or(true)));
+        let named = quietly(catch_unwind(|| self.opens(at).unwrap_or(true)));
+        assert!(reads || named, "{what}: a reader was wrong, and the model knows no damage");
+        named
+    }
+
+    /// Whether a reader is right.
+    fn reads(&self, at: &Path) -> Result<bool, Error> {
+        let reader = Reader::open(at)?;
+        let says = reader.complete(PROMPT, 4)?;
+        let mut memory = Memory::new(reader.model().sparse().unwrap().clone())?;
+        memory.merge(reader.memory().sparse().unwrap())?;
+        Ok((memory.digest()?, says) == (self.digest, self.says.clone()))
+    }
+
+    /// Whether a model names damage. If not, it must be right.
+    fn opens(&self, at: &Path) -> Result<bool, Error> {
+        let mut store = Store::open(at)?;
+        let digest = store.digest()?;
+        let says = store.complete(PROMPT, 4)?;
+        let damage = store.verify()?.damage;
+        if damage.is_empty() {
+            assert_eq!((digest, says), (self.digest, self.says.clone()));
+        }
+        Ok(!damage.is_empty())
+    }
+}
+
+#[test]
+fn cut_off_and_missing_files_are_named() {
+    let sound = Sound::new();
+    let at = sound.home.path().join("damaged.memo");
+    sound.with(&at, "", None);
+    assert!(!sound.examine(&at, "nothing changed"));
+    for (name, bytes) in &sound.files {
+        sound.with(&at, name, None);
+        let named = sound.examine(&at, &format!("{name} missing"));
+        // The memory is made again from the ledger, and the lock too.
+        assert_eq!(named, !name.starts_with("memory.") && name != "lock", "{name} missing");
+        let short = [0, 1, 15, 16, 17, bytes.len() - 1];
+        let cuts = short.into_iter().chain((1024..bytes.len()).step_by(1024));
+        for len in cuts.filter(|&len| len < bytes.len()) {
+            sound.with(&at, name, Some(&bytes[..len]));
+            let named = sound.examine(&at, &format!("{name} cut to {len} bytes"));
+            assert!(named || name == "lock", "{name} cut to {len} bytes");
+        }
+    }
+}
+
+/// Numbers that are random enough, and the same every time.
+fn random(state: &mut u64, below: usize) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    ((*state >> 33) as usize) % below
+}
+
+#[test]
+fn changed_bytes_are_named_or_harmless() {
+    let sound = Sound::new();
+    let at = sound.home.path().join("damaged.memo");
+    let mut state = 1;
+    for round in 0..100 {
+        for (name, bytes) in sound.files.iter().filter(|(name, _)| name != "lock") {
+            let mut changed = bytes.clone();
+            let place = match round % 2 {
+                // Much of the ledger is room for more: aim at what is used.
+                0 => loop {
+                    let place = random(&mut state, bytes.len());
+                    if bytes[place] != 0 {
+                        break place;
+                    }
+                },
+                _ => random(&mut state, bytes.len()),
+            };
+            let what = match round % 3 {
+                0 => {
+                    changed[place] ^= 1 << random(&mut state, 8);
+                    "a bit"
+                }
+                1 => {
+                    changed[place] = random(&mut state, 256) as u8;
+                    "a byte"
+                }
+                _ => {
+                    let end = bytes.len().min(place + 1 + random(&mut state, 64));
+                    changed[place..end].fill_with(|| random(&mut state, 256) as u8);
+                    "some bytes"
+                }
+            };
+            if changed == *bytes {
+                continue;
+            }
+            sound.with(&at, name, Some(&changed));
+            let named = sound.examine(&at, &format!("{name}: {what} at {place}"));
+            let every = name == "model.toml" || name == "tokenizer.json";
+            assert!(named || !every, "{name}: {what} at {place}");
+        }
+    }
+}
+
+/// Where the head of a checkpoint is.
+fn head(bytes: &[u8]) -> (usize, Value) {
+    let len = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    (len, serde_json::from_slice(&bytes[16..16 + len]).unwrap())
+}
+
+/// A checkpoint with another head, and the checksum that belongs to it.
+fn with_head(bytes: &[u8], head: &Value) -> Vec<u8> {
+    let json = serde_json::to_vec(head).unwrap();
+    let mut changed = bytes[..12].to_vec();
+    changed.extend((json.len() as u32).to_le_bytes());
+    changed.extend(json);
+    changed.extend(crc32fast::hash(&changed).to_le_bytes());
+    changed.extend(&bytes[changed.len()..]);
+    changed
+}
+
+/// A checkpoint with one section changed, and the checksums that belong to it.
+fn with_section(bytes: &[u8], section: usize, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let (_, mut head) = head(bytes);
+    let place = |what: &str| head["sections"][section][what].as_u64().unwrap() as usize;
+    let range = place("start")..place("start") + place("len");
+    let mut changed = bytes.to_vec();
+    change(&mut changed[range.clone()]);
+    head["sections"][section]["crc"] = json!(crc32fast::hash(&changed[range]));
+    with_head(&changed, &head)
+}
+
+#[test]
+fn checkpoints_that_lie_are_refused() {
+    let sound = Sound::new();
+    let at = sound.home.path().join("damaged.memo");
+    let (name, bytes) = sound.checkpoint();
+    let open = |changed: &[u8]| {
+        sound.with(&at, name, Some(changed));
+        let reads = catch_unwind(AssertUnwindSafe(|| Reader::open(&at).err())).unwrap();
+        let opens = catch_unwind(AssertUnwindSafe(|| Store::open(&at).err())).unwrap();
+        (reads, opens)
+    };
+    let refused = |what: &str, changed: &[u8]| {
+        let (reads, opens) = open(changed);
+        assert!(reads.is_some() && opens.is_some(), "{what}: {reads:?}, {opens:?}");
+    };
+    let (len, good) = head(bytes);
+    assert!(open(&with_head(bytes, &good)).1.is_none());
+    let huge = [u64::MAX, u64::MAX - 65_535, 1 << 63, 1 << 40];
+    for huge in huge {
+        for (pointer, what) in [
+            ("/sections/0/len", "a section's length"),
+            ("/sections/4/start", "a section's start"),
+            ("/cells", "the place of the cells"),
+            ("/settings/slots/0/rows", "rows"),
+            ("/settings/slots/0/width", "a width"),
+            ("/settings/vocabulary", "a vocabulary"),
+        ] {
+            let mut head = good.clone();
+            *head.pointer_mut(pointer).unwrap() = json!(huge);
+            refused(&format!("{what} of {huge}"), &with_head(bytes, &head));
+        }
+    }
+    // All that rows may be, but more than the file has: refused before anything of that size is made.
+    let mut head = good.clone();
+    head["settings"]["slots"][0]["rows"] = json!(u64::from(u32::MAX) - 100_000);
+    refused("4 billion rows", &with_head(bytes, &head));
+    let mut head = good.clone();
+    head["sections"].as_array_mut().unwrap().pop();
+    refused("a section less", &with_head(bytes, &head));
+    head["sections"] = json!([]);
+    refused("no sections", &with_head(bytes, &head));
+    let mut head = good.clone();
+    let first = head["sections"][0].clone();
+    head["sections"].as_array_mut().unwrap().push(first);
+    refused("a section more", &with_head(bytes, &head));
+    // A section that begins where another is, or reaches into the cells, with the right checksum.
+    for start in [good["sections"][0]["start"].as_u64().unwrap(), good["cells"].as_u64().unwrap()] {
+        for section in 1..6 {
+            let mut head = good.clone();
+            let len = good["sections"][section]["len"].as_u64().unwrap().max(64);
+            let range = start as usize..bytes.len().min((start + len) as usize);
+            head["sections"][section] =
+                json!({ "start": start, "len": len, "crc": crc32fast::hash(&bytes[range]) });
+            refused(&format!("section {section} at {start}"), &with_head(bytes, &head));
+        }
+    }
+    let mut head = good.clone();
+    head["transaction"] = json!(u64::MAX);
+    refused("a transaction that never was", &with_head(bytes, &head));
+    // A head that says it is longer than the file, or than any head.
+    for long in [len as u32 + 1, 1 << 20, u32::MAX] {
+        let mut changed = bytes.to_vec();
+        changed[12..16].copy_from_slice(&long.to_le_bytes());
+        refused(&format!("a head of {long} bytes"), &changed);
+    }
+    // Tables: parts that do not add up, entries out of order, an entry twice, a count of nothing.
+    let parts = 8 * memo::sparse::PARTS;
+    for table in [4, 5] {
+        let more = with_section(bytes, table, |table| table[0] = table[0].wrapping_add(1));
+        refused("a part that is longer", &more);
+        let more = with_section(bytes, table, |table| table[..8].fill(255));
+        refused("a part longer than all", &more);
+        let none = with_section(bytes, table, |table| table[parts + 4] = 0);
+        refused("a count of 0", &none);
+        let unordered = with_section(bytes, table, |table| {
+            let lens: Vec<usize> = table[..parts]
+                .chunks(8)
+                .map(|len| u64::from_le_bytes(len.try_into().unwrap()) as usize)
+                .collect();
+            // The first part with two entries of five bytes.
+            let at = lens.iter().position(|&len| len == 10);
+            if let Some(part) = at {
+                let start = parts + lens[..part].iter().sum::<usize>();
+                table[start..start + 10].rotate_left(5);
+            } else {
+                table[parts + 4] = 0;
+            }
+        });
+        refused("entries out of order", &unordered);
+    }
+    // Hashes that are not those of the cells and tables show when everything is hashed again.
+    sound.with(&at, name, Some(&with_section(bytes, 1, |hashes| hashes[0] ^= 1)));
+    assert!(sound.examine(&at, "a hash"));
+    let wide = good["sections"][3]["len"].as_u64().unwrap();
+    assert!(wide > 0, "no wide rows to lie about");
+    for byte in [0, 4, 11] {
+        refused("a wide row that is nowhere", &with_section(bytes, 3, |rows| rows[byte] ^= 0x7f));
+    }
+}
+
+#[test]
+fn damaged_cells_are_refused_when_touched_and_never_blessed() {
+    let sound = Sound::new();
+    let at = sound.home.path().join("damaged.memo");
+    let (name, bytes) = sound.checkpoint();
+    // A cell that was written before the checkpoint, in a run that opening does not touch.
+    let cells = head(bytes).1["cells"].as_u64().unwrap() as usize;
+    let sections = head(bytes).1["sections"][0]["start"].as_u64().unwrap() as usize;
+    let runs = (cells..sections).step_by(memo::sparse::PAGE);
+    let mut written =
+        runs.filter_map(|run| (run..run + memo::sparse::PAGE).find(|&at| bytes[at] != 0));
+    let mut store = written
+        .find_map(|cell| {
+            let mut changed = bytes.to_vec();
+            changed[cell] ^= 1;
+            sound.with(&at, name, Some(&changed));
+            Store::open(&at).ok()
+        })
+        .unwrap();
+    assert!(store.checkpoint().is_err(), "new checksums for damaged cells");
+    assert!(!store.verify().unwrap().damage.is_empty());
+    assert_eq!(store.digest().unwrap(), sound.digest);
+    // What touches them is refused, and nothing has changed, until the memory is made again.
+    let touched = ["a", "b"].into_iter().find(|id| store.retire(id, None).is_err()).unwrap();
+    let log = store.log().unwrap();
+    assert!(store.retire(touched, None).is_err() && store.log().unwrap() == log);
+    assert!(store.document(touched).unwrap().place.unwrap().live);
+    assert!(store.checkpoint().is_err() && store.backup(&at.with_extension("copy")).is_err());
+    store.rebuild(None).unwrap();
+    assert!(store.verify().unwrap().damage.is_empty());
+    store.retire(touched, None).unwrap();
+    assert!(!store.document(touched).unwrap().place.unwrap().live);
+}
+
+#[test]
+fn a_damaged_checkpoint_is_made_again_from_the_ledger() {
+    let sound = Sound::new();
+    let at = sound.home.path().join("damaged.memo");
+    sound.with(&at, sound.checkpoint().0, Some(b"nonsense"));
+    let Err(Error::Damaged { path, help, .. }) = Store::open(&at) else { panic!("opened") };
+    assert_eq!(path, at.join(sound.checkpoint().0));
+    assert!(help.contains("memo rebuild"));
+    let mut store = Store::open_anew(&at).unwrap();
+    assert_eq!(store.digest().unwrap(), sound.digest);
+    drop(store);
+    assert!(!sound.examine(&at, "made again"));
+}
+
+#[test]
+fn a_ledger_older_than_the_checkpoint_is_refused() {
+    let sound = Sound::new();
+    let at = sound.home.path().join("damaged.memo");
+    sound.with(&at, "", None);
+    let old: PathBuf = at.join("ledger.redb");
+    let mut store = Store::open(&at).unwrap();
+    store.memorize([NewDocument::text("the cat")], None).unwrap();
+    store.checkpoint().unwrap();
+    drop(store);
+    let (_, bytes) = sound.files.iter().find(|(name, _)| name == "ledger.redb").unwrap();
+    std::fs::write(&old, bytes).unwrap();
+    assert!(matches!(Store::open(&at), Err(Error::Damaged { path, .. }) if path == old));
+    assert!(Reader::open(&at).is_err());
+}

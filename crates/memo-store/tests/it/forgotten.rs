@@ -1,0 +1,161 @@
+//! After a forget, no byte of the directory holds the text: whatever it was, and wherever it had been.
+
+use crate::common::{assert_gone, digest_of, files_with, live_parts, small};
+use memo_store::{Error, NewDocument, NewModel, Store};
+use memo_text::Tokenizer;
+use std::path::Path;
+
+const SECRET: &str =
+    "Marta keeps the spare key under the blue stone. Nobody else knows it! The alarm code is 4711.";
+const OTHER: &str = "The weather in the valley was mild that year, and the bees came early.";
+
+fn document(id: &str, text: &str) -> NewDocument {
+    NewDocument::text(text).with_id(id)
+}
+
+/// The text must be found while it is there, or the search proves nothing.
+fn assert_there(directory: &Path, tokenizer: &Tokenizer, text: &str) {
+    let ids = tokenizer.encode(text).unwrap();
+    let bytes: Vec<u8> = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
+    assert!(!files_with(directory, &bytes).is_empty(), "{text:?} was never there");
+}
+
+fn models() -> Vec<NewModel> {
+    let words = Tokenizer::words([SECRET, OTHER]).unwrap();
+    vec![
+        small(),
+        NewModel { tokenizer: Tokenizer::gpt2(), ..small() },
+        NewModel { tokenizer: words, ..small() },
+    ]
+}
+
+#[test]
+fn a_forgotten_document_is_gone_from_every_byte() {
+    for model in models() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("m.memo");
+        let mut store = Store::create(&path, &model).unwrap();
+        let tokenizer = store.tokenizer().clone();
+        store.memorize([document("keep", OTHER)], None).unwrap();
+        let kept = store.digest().unwrap();
+        store.memorize([document("secret", SECRET).with_label("who", "m-7")], None).unwrap();
+        store.checkpoint().unwrap();
+        // Several versions, one of them retired: all of them go.
+        store.memorize([document("secret", &format!("{SECRET} {OTHER}"))], None).unwrap();
+        store.retire("secret", None).unwrap();
+        assert_there(&path, &tokenizer, SECRET);
+        let receipt = store.forget_document("secret", Some("at her wish")).unwrap();
+        assert_eq!(receipt.documents, ["secret"]);
+        assert_eq!(receipt.forgotten.len(), 2);
+        assert_eq!(receipt.digest_after, kept);
+        // It shares its last sentence with another, which still knows that.
+        assert_eq!(receipt.shared, ["keep"]);
+        assert_gone(&path, &tokenizer, SECRET);
+        assert!(files_with(&path, b"\"m-7\"").is_empty(), "its label is still there");
+        assert!(matches!(store.text("secret", None), Err(Error::State { .. })));
+        assert!(store.forget_document("secret", None).is_err());
+        drop(store);
+        assert_gone(&path, &tokenizer, SECRET);
+        let mut store = Store::open(&path).unwrap();
+        assert_eq!(store.digest().unwrap(), kept);
+        assert!(store.verify().unwrap().damage.is_empty());
+        // The same id may be used again.
+        store.memorize([document("secret", "Nothing to hide.")], None).unwrap();
+        assert!(store.verify().unwrap().damage.is_empty());
+    }
+}
+
+#[test]
+fn forgotten_text_is_cut_from_documents_versions_edits_and_replacements() {
+    for model in models().into_iter().take(2) {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("m.memo");
+        let mut store = Store::create(&path, &model).unwrap();
+        let tokenizer = store.tokenizer().clone();
+        let around = format!("{OTHER} {SECRET} {OTHER}");
+        store.memorize([document("around", &around), document("keep", OTHER)], None).unwrap();
+        // Replaced away: it is still in an older version, and in the inverse of the replacement.
+        store.memorize([document("replaced", &around)], None).unwrap();
+        store.replace(SECRET, "Gone.", Some("replaced"), None).unwrap();
+        // Replaced into: it came as a payload.
+        store.memorize([document("into", "A line with a PLACE in it.")], None).unwrap();
+        store.replace("PLACE", SECRET, Some("into"), None).unwrap();
+        store.edit("What does she keep?", &format!(" {SECRET}"), None).unwrap();
+        store.memorize([document("retired", SECRET)], Some(SECRET)).unwrap();
+        store.retire("retired", None).unwrap();
+        store.memorize([document("rolled-back", SECRET)], None).unwrap();
+        let last = store.log().unwrap().last().unwrap().id;
+        store.rollback(last, None).unwrap();
+        assert_there(&path, &tokenizer, SECRET);
+        assert!(matches!(store.forget_text(SECRET, Some(SECRET)), Err(Error::Invalid(_))));
+        let receipt = store.forget_text(SECRET, None).unwrap();
+        assert_eq!(receipt.documents.len(), 6, "{receipt:?}");
+        assert_gone(&path, &tokenizer, SECRET);
+        assert!(store.find(SECRET).unwrap().is_empty());
+        // What was around it is a document boundary now.
+        let text = store.text("around", None).unwrap();
+        assert_eq!(text, format!("{OTHER} \n {OTHER}"));
+        assert!(store.verify().unwrap().damage.is_empty());
+        if tokenizer.name() == "bytes" {
+            assert_eq!(store.digest().unwrap(), digest_of(&live_parts(&store), &[]));
+        }
+        drop(store);
+        let mut store = Store::open(&path).unwrap();
+        assert_gone(&path, &tokenizer, SECRET);
+        // What led to it cannot be undone any more, and the message says why.
+        let refused = store.rollback(3, None).unwrap_err().to_string();
+        assert!(refused.contains("forgotten") || refused.contains("changed since"), "{refused}");
+        store.memorize([document("new", OTHER)], None).unwrap();
+        assert!(store.verify().unwrap().damage.is_empty());
+    }
+}
+
+#[test]
+fn what_was_cut_apart_does_not_lie_side_by_side() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    let half = "twice-told tale ";
+    store.memorize([document("a", &format!("{half}{half}{half}{half}"))], None).unwrap();
+    let whole = format!("{half}{half}");
+    store.memorize([document("b", &format!("twice-told {whole}tale "))], None).unwrap();
+    store.forget_text(&whole, None).unwrap();
+    assert_gone(&path, store.tokenizer(), &whole);
+    assert!(store.verify().unwrap().damage.is_empty());
+}
+
+#[test]
+fn a_text_is_found_as_the_tokenizer_keeps_it() {
+    let home = tempfile::tempdir().unwrap();
+    let words = Tokenizer::words([SECRET, OTHER]).unwrap();
+    let model = NewModel { tokenizer: words, ..small() };
+    let mut store = Store::create(&home.path().join("m.memo"), &model).unwrap();
+    let given = SECRET.replace(' ', "   ");
+    store.memorize([document("a", &format!("{OTHER} {given}"))], None).unwrap();
+    assert_eq!(store.find(&given).unwrap().len(), 1);
+    store.forget_text(&given, None).unwrap();
+    assert_eq!(store.text("a", None).unwrap().trim(), OTHER);
+    assert_gone(store.directory(), store.tokenizer(), SECRET);
+}
+
+#[test]
+fn several_documents_are_forgotten_at_once_or_none() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    let texts: Vec<String> =
+        (0..5).map(|k| format!("{SECRET} This is number {k} of them.")).collect();
+    let documents: Vec<NewDocument> =
+        texts.iter().enumerate().map(|(k, text)| document(&format!("d{k}"), text)).collect();
+    store.memorize(documents, None).unwrap();
+    let before = store.digest().unwrap();
+    assert!(store.forget_documents(&["d0", "nobody"], None).is_err());
+    assert_eq!(store.digest().unwrap(), before);
+    let receipt = store.forget_documents(&["d0", "d1", "d3", "d1"], None).unwrap();
+    assert_eq!((receipt.documents.len(), receipt.transaction), (3, 2));
+    assert_eq!(receipt.shared, ["d2", "d4"]);
+    for k in [0, 1, 3] {
+        assert_gone(&path, store.tokenizer(), &texts[k]["Marta".len()..][SECRET.len()..]);
+    }
+    assert!(store.verify().unwrap().damage.is_empty());
+}

@@ -1,0 +1,14 @@
+//! All integration tests of the crate as one program, so that it is linked once. `FILE::` selects those of one file.
+
+mod capacity_law;
+mod dense_equations;
+mod dense_limits;
+mod dense_oracle;
+mod dense_protocol;
+mod golden;
+mod johnson_lindenstrauss;
+mod paper;
+mod sparse_common;
+mod sparse_evidence;
+mod sparse_exactness;
+mod sparse_readout;

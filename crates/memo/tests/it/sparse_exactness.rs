@@ -1,0 +1,332 @@
+//! Memorizing and forgetting are sums: whatever the order, the batches, the threads or the detours, the same texts make
+//! the same memory, bit for bit. Without this, "forgotten" would be a figure of speech.
+
+use crate::sparse_common::{on_threads, settings, text};
+use memo::sparse::{
+    Digest, Error, Leaves, Memory, PARTS, Ram, SavedMemory, Scope, Settings, Slot, Span, Storage,
+    TableKind,
+};
+use proptest::prelude::*;
+
+/// Settings with a few odd shapes of slot, small enough for rows to be shared by everything.
+fn odd_settings(heads: u32, vocabulary: u32) -> Settings {
+    let slot = |skip, len, rows, width, copies, bucketed| Slot {
+        skip,
+        len,
+        rows,
+        width,
+        copies,
+        bucketed,
+    };
+    Settings {
+        vocabulary,
+        end: 0,
+        seed: 5,
+        heads,
+        slots: vec![
+            slot(0, 1, 37, 64, 2, true),
+            slot(0, 2, 9, 128, 1, true),
+            slot(0, 3, 11, 64, 3, false),
+            slot(0, 9, 300, 256, 2, false),
+            slot(4, 5, 2, 512, 2, false),
+        ],
+    }
+}
+
+fn documents(vocabulary: u32) -> impl Strategy<Value = Vec<Vec<u32>>> {
+    prop::collection::vec(prop::collection::vec(1..vocabulary, 0..60), 1..7)
+}
+
+fn memory_with(settings: &Settings, passages: &[Span<'_>]) -> Memory {
+    let mut memory = Memory::new(settings.clone()).unwrap();
+    memory.write(passages).unwrap();
+    memory
+}
+
+fn whole(documents: &[Vec<u32>]) -> Vec<Span<'_>> {
+    documents.iter().map(|d| Span::whole(d, 1)).collect()
+}
+
+fn digest_of(settings: &Settings, documents: &[Vec<u32>]) -> Digest {
+    memory_with(settings, &whole(documents)).digest().unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn order_batches_and_threads_cannot_be_seen(
+        docs in documents(50), others in documents(50), heads in 2u32..5, threads in 1usize..5, turn in 0usize..7,
+    ) {
+        let settings = odd_settings(heads, 50);
+        let expected = digest_of(&settings, &docs);
+        let mut turned = docs.clone();
+        turned.rotate_left(turn % docs.len());
+        let got = on_threads(threads, || {
+            let mut memory = Memory::new(settings.clone()).unwrap();
+            for other in &others {
+                memory.memorize(other).unwrap();
+            }
+            for (i, document) in turned.iter().enumerate() {
+                memory.memorize(document).unwrap();
+                if i % 2 == 0 {
+                    // A digest on the way must not change what comes after.
+                    memory.digest().unwrap();
+                }
+            }
+            for other in others.iter().rev() {
+                memory.forget(other).unwrap();
+            }
+            memory.digest().unwrap()
+        });
+        prop_assert_eq!(got, expected);
+    }
+
+    #[test]
+    fn merging_is_memorizing_both(a in documents(40), b in documents(40)) {
+        let settings = odd_settings(2, 40);
+        let mut merged = memory_with(&settings, &whole(&a));
+        merged.digest().unwrap();
+        merged.merge(&memory_with(&settings, &whole(&b))).unwrap();
+        let mut both = memory_with(&settings, &whole(&a));
+        both.write(&whole(&b)).unwrap();
+        prop_assert_eq!(merged.digest().unwrap(), both.digest().unwrap());
+        let context = &a[0][..a[0].len() / 2];
+        prop_assert_eq!(merged.evidence(context).unwrap(), both.evidence(context).unwrap());
+    }
+
+    #[test]
+    fn parts_of_a_document_add_up_to_it(
+        document in prop::collection::vec(1u32..30, 0..80), cuts in prop::collection::vec(0usize..82, 0..5),
+    ) {
+        let settings = odd_settings(3, 30);
+        let end = document.len() + 1;
+        let mut cuts: Vec<usize> = cuts.into_iter().map(|c| c.min(end)).chain([0, end]).collect();
+        cuts.sort_unstable();
+        let mut parts: Vec<Span<'_>> = cuts
+            .windows(2)
+            .map(|cut| Span { document: &document, positions: cut[0]..cut[1], weight: 1 })
+            .collect();
+        parts.reverse();
+        let expected = digest_of(&settings, std::slice::from_ref(&document));
+        prop_assert_eq!(memory_with(&settings, &parts).digest().unwrap(), expected);
+    }
+
+    #[test]
+    fn a_weight_is_so_many_times(document in prop::collection::vec(1u32..20, 0..40), weight in -9i32..10) {
+        let settings = odd_settings(2, 20);
+        let once = Span::whole(&document, weight.signum());
+        let times = vec![once; weight.unsigned_abs() as usize];
+        prop_assert_eq!(
+            memory_with(&settings, &[Span::whole(&document, weight)]).digest().unwrap(),
+            memory_with(&settings, &times).digest().unwrap()
+        );
+    }
+
+    /// Forgetting may come first: sums have no order. In the end nothing is left, not even a trace of having been there.
+    #[test]
+    fn a_walk_that_returns_leaves_nothing(docs in documents(30), steps in prop::collection::vec((0usize..7, any::<bool>()), 0..30)) {
+        let settings = odd_settings(2, 30);
+        let mut memory = Memory::new(settings.clone()).unwrap();
+        let empty = memory.digest().unwrap();
+        let mut balance = vec![0i32; docs.len()];
+        for (pick, up) in steps {
+            let pick = pick % docs.len();
+            if up { memory.memorize(&docs[pick]).unwrap() } else { memory.forget(&docs[pick]).unwrap() }
+            balance[pick] += if up { 1 } else { -1 };
+        }
+        for (document, balance) in docs.iter().zip(balance) {
+            memory.write(&[Span::whole(document, -balance)]).unwrap();
+        }
+        prop_assert_eq!(memory.digest().unwrap(), empty);
+        prop_assert!(memory.cells().iter().all(|&b| b == 0));
+        prop_assert_eq!(memory.wide_rows().count(), 0);
+        let entries = |kind| (0..PARTS).map(|part| memory.part(kind, part).count()).sum::<usize>();
+        prop_assert_eq!(entries(TableKind::Pairs) + entries(TableKind::Totals), 0);
+        prop_assert!(memory.unigrams().iter().all(|&c| c == 0));
+    }
+
+    #[test]
+    fn a_memory_survives_its_checkpoint(docs in documents(60), repeat in 0usize..400) {
+        let settings = odd_settings(2, 60);
+        let mut memory = memory_with(&settings, &whole(&docs));
+        memory.memorize(&vec![7; repeat]).unwrap();
+        let mut storage = Ram::new(Memory::storage_len(&settings)).unwrap();
+        storage.bytes_mut().copy_from_slice(memory.cells());
+        let leaves = (repeat % 2 == 0).then(|| memory.leaves().unwrap());
+        let saved = Kept { memory: &memory, leaves };
+        let mut restored = Memory::restore(settings, Box::new(storage), &saved).unwrap();
+        prop_assert_eq!(restored.digest().unwrap(), memory.digest().unwrap());
+        prop_assert_eq!(restored.evidence(&docs[0]).unwrap(), memory.evidence(&docs[0]).unwrap());
+        // And goes on as if nothing had been.
+        restored.forget(&docs[0]).unwrap();
+        memory.forget(&docs[0]).unwrap();
+        prop_assert_eq!(restored.digest().unwrap(), memory.digest().unwrap());
+    }
+}
+
+/// A checkpoint that was never written anywhere.
+struct Kept<'m> {
+    memory: &'m Memory,
+    leaves: Option<Leaves>,
+}
+
+impl SavedMemory for Kept<'_> {
+    fn unigrams(&self) -> Result<Vec<i64>, Error> {
+        Ok(self.memory.unigrams().to_vec())
+    }
+
+    fn wide_rows(&self) -> Result<Vec<(usize, u64, Vec<i32>)>, Error> {
+        Ok(self.memory.wide_rows().collect())
+    }
+
+    fn part(&self, kind: TableKind, part: usize) -> Result<Vec<(u32, i64)>, Error> {
+        Ok(self.memory.part(kind, part).collect())
+    }
+
+    fn leaves(&self) -> Result<Option<Leaves>, Error> {
+        Ok(self.leaves.clone())
+    }
+}
+
+/// A text large enough for many batches, shares and threads, written in different ways.
+#[test]
+fn a_long_text_is_the_same_on_any_number_of_threads() {
+    let text = text(30_000, 2_000, 1);
+    let other = self::text(9_000, 2_000, 2);
+    let settings = settings(2_000, 92 * 30_000);
+    let digests: Vec<Digest> = [1, 2, 5]
+        .into_iter()
+        .map(|threads| {
+            on_threads(threads, || {
+                let mut memory = Memory::new(settings.clone()).unwrap();
+                if threads > 1 {
+                    memory.memorize(&other).unwrap();
+                }
+                memory.memorize(&text).unwrap();
+                if threads > 1 {
+                    memory.forget(&other).unwrap();
+                }
+                memory.digest().unwrap()
+            })
+        })
+        .collect();
+    assert!(digests.windows(2).all(|d| d[0] == d[1]), "{digests:?}");
+}
+
+/// One token a million times: rows leave bytes, then 16 bits; counts stay exact, and all of it can be undone.
+#[test]
+fn a_million_repetitions_are_counted_and_undone() {
+    let settings = settings(300, 1 << 20);
+    let document = text(200, 300, 3);
+    let mut memory = Memory::new(settings).unwrap();
+    memory.memorize(&document).unwrap();
+    let (before, evidence) = (memory.digest().unwrap(), memory.evidence(&document[..50]).unwrap());
+    let repeated = vec![42; 1_000_000];
+    memory.memorize(&repeated).unwrap();
+    let wide: Vec<i32> = memory.wide_rows().flat_map(|(_, _, values)| values).collect();
+    assert!(wide.iter().any(|v| v.abs() > i32::from(i16::MAX)), "no row left 16 bits");
+    for found in memory.evidence(&[42; 40]).unwrap() {
+        let slot = &memory.settings().slots[found.slot];
+        let short = document.iter().filter(|&&t| t == 42).count() as i64;
+        let windows = 1_000_000 - i64::from(slot.skip + slot.len) + 1;
+        assert!((windows..=windows + short).contains(&found.total), "{found:?}");
+        let first = found.successors[0];
+        assert_eq!(first.token, 42);
+        assert!((first.count - 1_000_000.0).abs() < 0.01 * 1_000_000.0, "{first:?}");
+    }
+    memory.forget(&repeated).unwrap();
+    assert_eq!(memory.digest().unwrap(), before);
+    assert_eq!(memory.evidence(&document[..50]).unwrap(), evidence);
+    assert_eq!(memory.wide_rows().count(), 0);
+}
+
+/// The digest is part of the format: the same text gives the same bytes forever.
+#[test]
+fn the_digest_never_changes() {
+    let mut memory = Memory::new(settings(500, 1 << 19)).unwrap();
+    let empty = memory.digest().unwrap().to_string();
+    memory.memorize(&text(3_000, 500, 4)).unwrap();
+    let full = memory.digest().unwrap().to_string();
+    assert_eq!((empty.as_str(), full.as_str()), GOLDEN);
+}
+
+const GOLDEN: (&str, &str) = (
+    "de2c6d89cd32d29459fd97970faae57a0aafa02428839eb41deba225b07af165",
+    "054d654a2bcec808d872136e0b84d7f32b3421412291cfc1555100db9ddd9c6f",
+);
+
+#[test]
+fn settings_are_in_the_digest() {
+    let base = odd_settings(2, 40);
+    let digest = |settings: Settings| Memory::new(settings).unwrap().digest().unwrap();
+    let changes: [fn(&mut Settings); 5] = [
+        |s| s.seed += 1,
+        |s| s.end += 1,
+        |s| s.heads += 1,
+        |s| s.slots[0].rows += 1,
+        |s| s.slots[1].skip += 1,
+    ];
+    for change in changes {
+        let mut other = base.clone();
+        change(&mut other);
+        assert_ne!(digest(other), digest(base.clone()));
+    }
+}
+
+#[test]
+fn what_is_refused_changes_nothing() {
+    let settings = odd_settings(2, 40);
+    let mut memory = memory_with(&settings, &[Span::whole(&[1, 2, 3], 1)]);
+    let before = memory.digest().unwrap();
+    let good = [4, 5];
+    let refused = [
+        memory.memorize(&[1, 40]),
+        memory.memorize(&[1, 0, 2]),
+        memory.write(&[Span::whole(&good, 1), Span::whole(&[99], 1)]),
+        memory.write(&[Span { document: &good, positions: 1..4, weight: 1 }]),
+        memory.merge(&Memory::new(odd_settings(3, 40)).unwrap()),
+    ];
+    assert!(matches!(
+        refused,
+        [
+            Err(Error::Token { token: 40, position: 1, vocabulary: 40 }),
+            Err(Error::End { token: 0, position: 1 }),
+            Err(Error::Token { .. }),
+            Err(Error::Range { start: 1, end: 4, positions: 3 }),
+            Err(Error::Merge("the number of heads")),
+        ]
+    ));
+    assert!(matches!(memory.evidence(&[1, 77]), Err(Error::Token { token: 77, position: 1, .. })));
+    assert_eq!(memory.digest().unwrap(), before);
+}
+
+/// Scope by scope, a memory comes out as it would in one go: every cell and every count is in exactly one scope.
+#[test]
+fn scopes_add_up_to_the_whole() {
+    let mut settings = odd_settings(2, 300);
+    settings.slots[3].rows = 9000;
+    let texts = [text(5000, 300, 1), text(700, 300, 2)];
+    let texts = texts.map(|text| text.into_iter().map(|token| token + 1).collect::<Vec<u32>>());
+    let cut = |bytes| Scope::cells(&settings, bytes);
+    assert!(cut(1).len() > settings.slots.len(), "no slot has several shares");
+    assert_eq!(cut(usize::MAX).len(), 1);
+    for bytes in [1, 1 << 21, usize::MAX] {
+        let cells = cut(bytes);
+        assert!(cells.windows(2).all(|pair| pair[0].1.end == pair[1].1.start));
+        assert_eq!(cells.last().unwrap().1.end, Memory::storage_len(&settings));
+        let tables = [TableKind::Pairs, TableKind::Totals];
+        let tables = tables
+            .iter()
+            .flat_map(|&kind| [0..700, 700..PARTS].map(|parts| Scope::parts(kind, parts)));
+        let mut sum = Memory::new(settings.clone()).unwrap();
+        let cells = cells.into_iter().map(|(scope, _)| scope);
+        let rest = Scope::parts(TableKind::Pairs, 0..0).and_unigrams();
+        for scope in cells.chain(tables).chain([rest]) {
+            let mut part = Memory::new(settings.clone()).unwrap();
+            part.write_within(&scope, &whole(&texts)).unwrap();
+            sum.merge(&part).unwrap();
+        }
+        assert_eq!(sum.digest().unwrap(), digest_of(&settings, &texts), "{bytes} bytes");
+    }
+}
