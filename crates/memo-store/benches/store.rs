@@ -8,7 +8,7 @@
 use memo::random::{Purpose, Stream};
 use memo::readout::{Backoff, ReadOut, Scratch};
 use memo::sparse::{Memory, Size, Span};
-use memo_store::{NewDocument, NewModel, Reader, Store};
+use memo_store::{NewDocument, NewModel, Snapshot, Store};
 use std::time::Instant;
 
 const TOKENS: usize = 5_000_000;
@@ -30,7 +30,7 @@ fn main() {
     let documents: Vec<&[u32]> = text.chunks(DOCUMENT).collect();
 
     let mut store = Store::create(&path, &new).unwrap();
-    let settings = store.model().sparse().unwrap().clone();
+    let settings = store.config().memory.clone();
     let mut memory = Memory::new(settings).unwrap();
     let passages: Vec<Span<'_>> = documents.iter().map(|d| Span::whole(d, 1)).collect();
     // The first pass also makes the system hand out pages; it is not timed.
@@ -76,7 +76,7 @@ fn main() {
 
     let subtract = timed(|| store.retire("d00007", None).map(drop).unwrap());
     println!("retire a document        {:>10.2} ms for {DOCUMENT} tokens", subtract * 1e3);
-    let receipt = store.forget_document("d00008", None).unwrap();
+    let receipt = store.forget(&["d00008"], None).unwrap();
     println!(
         "forget a document        {:>10.2} ms to subtract, {:.2} s to scrub",
         receipt.subtracting.as_secs_f64() * 1e3,
@@ -87,12 +87,12 @@ fn main() {
     let (mut opening, mut first) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..3 {
         let start = Instant::now();
-        let reader = Reader::open(&path).unwrap();
+        let reader = Snapshot::open(&path).unwrap();
         opening = opening.min(start.elapsed().as_secs_f64());
         let mut scratch = Scratch::default();
         let context = &text[1000..1064];
         Backoff::default()
-            .distribution(reader.memory().sparse().unwrap(), context, &mut scratch)
+            .distribution(reader.memory().unwrap(), context, &mut scratch)
             .unwrap();
         first = first.min(start.elapsed().as_secs_f64());
     }

@@ -8,13 +8,13 @@
 //! ```
 
 use memo::readout::{Backoff, map_distributions, score};
-use memo_store::Reader;
+use memo_store::Snapshot;
 use std::error::Error;
 use std::path::PathBuf;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path: PathBuf = std::env::args_os().nth(1).ok_or("give a model")?.into();
-    let reader = Reader::open(&path)?;
+    let reader = Snapshot::open(&path)?;
     let memory = reader.memory().sparse().ok_or("log-likelihoods need the sparse engine")?;
     for line in std::io::stdin().lines() {
         let (context, continuation): (String, String) = serde_json::from_str(&line?)?;

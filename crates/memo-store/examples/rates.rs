@@ -5,7 +5,7 @@
 //! Prints the seconds of the best round as JSON. Models are made in FOLDER.
 
 use memo::readout::{Backoff, score};
-use memo_store::{NewDocument, NewModel, Store, fitting};
+use memo_store::{NewDocument, NewModel, Store, fitting_size};
 use std::path::Path;
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(file)?;
     let (mut memorize, mut logprobs) = (f64::INFINITY, f64::INFINITY);
     for round in 0..rounds.parse()? {
-        let new = NewModel { size: fitting(text.len() as u64 / 4), ..NewModel::default() };
+        let new = NewModel { size: fitting_size(text.len() as u64 / 4), ..NewModel::default() };
         let mut store = Store::create(&Path::new(folder).join(format!("rust-{round}.memo")), &new)?;
         let start = Instant::now();
         store.memorize([NewDocument::text(text.as_str()).with_id("text")], None)?;

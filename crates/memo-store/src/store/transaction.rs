@@ -7,8 +7,8 @@
 //!   ledger has it, nothing has happened.
 //! - Much text into a large memory: a checkpoint is made chunk by chunk beside its place, then the ledger, then the
 //!   checkpoint is put in place. If that fails, opening the model does it again.
-//! - A forget is recorded first, because one that was begun is finished whatever happens: then the memory, then a checkpoint,
-//!   then a ledger without the text.
+//! - A forget is recorded first, because one that was begun is finished whatever happens; then the memory follows. Then
+//!   [`Store::finish_forgets`] writes a checkpoint, and a ledger without the text.
 
 use super::Store;
 use crate::checkpoint;
@@ -257,7 +257,7 @@ impl Store {
                 let written = self.update(change, &new, &Observer::default());
                 self.pending += written.map_err(|failure| self.lose_memory(&failure.error))?;
                 self.snapshot.transaction = change.id;
-                return self.finish_forgets();
+                return Ok(());
             }
             None => {
                 if let Some(beside) = self.write_large(change, &new)? {

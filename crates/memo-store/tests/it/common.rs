@@ -2,7 +2,7 @@
 #![allow(unreachable_pub)]
 
 use memo::sparse::{Digest, Memory, Settings, Shape, Size, Span};
-use memo_store::{NewModel, Store};
+use memo_store::{CompletionOptions, DocumentState, NewModel, Snapshot, Store};
 use memo_text::Tokenizer;
 use std::path::Path;
 
@@ -13,7 +13,6 @@ pub fn small() -> NewModel {
         shape: Shape::default(),
         size: Size::Parameters(1 << 18),
         seed: 7,
-        dense: None,
     }
 }
 
@@ -33,9 +32,14 @@ pub fn digest_of(parts: &[String], edits: &[(String, String, i32)]) -> Digest {
     memory.digest().unwrap()
 }
 
+/// The most probable tokens after a prompt, as text.
+pub fn says(snapshot: &Snapshot, prompt: &str, tokens: usize) -> String {
+    snapshot.complete(prompt, &CompletionOptions::greedy(tokens)).unwrap().completion
+}
+
 /// The live parts of all documents of a store, as it says itself.
 pub fn live_parts(store: &Store) -> Vec<String> {
-    let live = store.documents().unwrap().into_iter().filter(|d| d.place.is_some_and(|p| p.live));
+    let live = store.documents().unwrap().into_iter().filter(|d| d.state == DocumentState::Live);
     live.flat_map(|d| {
         let text = store.text(&d.id, None).unwrap();
         text.split('\n').map(str::to_owned).collect::<Vec<_>>()

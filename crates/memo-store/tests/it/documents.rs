@@ -1,7 +1,7 @@
 //! What can be done with documents, and what is refused.
 
-use crate::common::{self, digest_of, small};
-use memo_store::{Conflict, Error, Kind, NewDocument, NewModel, Reader, Store};
+use crate::common::{self, digest_of, says, small};
+use memo_store::{Conflict, Error, NewDocument, NewModel, Observer, RenamedDocument, Snapshot, Store, TransactionKind};
 
 const OWL: &str = "The owl reads at night by the light of the moon.";
 const CAT: &str = "The cat sleeps all day on the warm red roof.";
@@ -79,9 +79,9 @@ fn retired_documents_come_back() {
     assert!(store.retire("a", None).is_err());
     store.restore("a", None).unwrap();
     assert_eq!(store.digest().unwrap(), both);
-    let kinds: Vec<Kind> = store.trace("a").unwrap().iter().map(|t| t.kind).collect();
-    assert_eq!(kinds, [Kind::Memorize, Kind::Retire, Kind::Restore]);
-    assert_eq!(store.trace("b").unwrap().len(), 1);
+    let kinds: Vec<TransactionKind> = store.history("a").unwrap().iter().map(|t| t.kind).collect();
+    assert_eq!(kinds, [TransactionKind::Memorize, TransactionKind::Retire, TransactionKind::Restore]);
+    assert_eq!(store.history("b").unwrap().len(), 1);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn transactions_are_rolled_back_unless_others_depend_on_them() {
     let last = store.log().unwrap().last().unwrap().id;
     store.rollback(last, None).unwrap();
     assert_eq!(store.digest().unwrap(), one);
-    store.forget_document("a", None).unwrap();
+    store.forget(&["a"], None).unwrap();
     let forget = store.log().unwrap().last().unwrap().id;
     assert!(store.rollback(forget, None).unwrap_err().to_string().contains("gone"));
     assert!(store.rollback(1, None).is_err());
@@ -124,13 +124,13 @@ fn text_is_replaced_and_the_replacement_undone() {
     store.memorize([document("a", OWL), document("b", CAT)], None).unwrap();
     let before = store.digest().unwrap();
     let done = store.replace("The ", "One ", None, None).unwrap();
-    assert_eq!(done.ops.len(), 2);
+    assert_eq!(done.documents.len(), 2);
     assert_eq!(store.text("b", None).unwrap(), CAT.replace("The ", "One "));
     store.replace("owl", "hen", Some("a"), None).unwrap();
-    assert!(store.complete("One hen reads", 9).unwrap().starts_with(" at night"));
+    assert!(says(&store, "One hen reads", 9).starts_with(" at night"));
     let found = store.find("hen").unwrap();
-    assert_eq!((found.len(), &found[0].offsets[..]), (1, &[4][..]));
-    let refused = store.rollback(done.id, None).unwrap_err().to_string();
+    assert_eq!((found.count, &found.documents[0].offsets[..]), (1, &[4][..]));
+    let refused = store.rollback(done.transaction, None).unwrap_err().to_string();
     assert!(refused.contains("changed since"), "{refused}");
     store.rollback(3, None).unwrap();
     store.rollback(2, None).unwrap();
@@ -146,7 +146,7 @@ fn an_edit_wins_after_its_prompt_and_can_be_undone() {
     let prompt = "The owl reads at";
     let edited = store.edit(prompt, " noon.", Some("a correction")).unwrap();
     assert!((1..=8).contains(&edited.weight));
-    assert_eq!(store.complete(prompt, 6).unwrap(), " noon.");
+    assert_eq!(says(&store, prompt, 6), " noon.");
     let edits = [(prompt.to_owned(), " noon.".to_owned(), edited.weight)];
     assert_eq!(store.digest().unwrap(), digest_of(&strings(&[OWL, CAT]), &edits));
     // What wins already needs no edit.
@@ -240,14 +240,14 @@ fn models_are_merged_by_document() {
     let mut renamed = make("renamed", &[document("a", OWL), document("a~2", CAT)]);
     let mut store = make("ours", &[document("a", "ours")]);
     let merged = store.merge(&mut renamed, Conflict::Rename, None).unwrap();
-    assert_eq!(merged.renamed, [("a".to_owned(), "a~3".to_owned())]);
+    assert_eq!(merged.renamed, [RenamedDocument { theirs: "a".into(), ours: "a~3".into() }]);
     assert_eq!(store.digest().unwrap(), digest_of(&strings(&["ours", OWL, CAT]), &[]));
     // The other model knows where its texts went, or may have gone.
-    let receipt = other.forget_document("differs", None).unwrap();
+    let receipt = other.forget(&["differs"], None).unwrap();
     assert_eq!(receipt.copies.len(), 3);
     // Copies that are older than what is forgotten cannot contain it.
     other.memorize([document("later", "A later text.")], None).unwrap();
-    assert!(other.forget_document("later", None).unwrap().copies.is_empty());
+    assert!(other.forget(&["later"], None).unwrap().copies.is_empty());
     let mut different = small();
     different.seed = 8;
     let mut different = Store::create(&home.path().join("different"), &different).unwrap();
@@ -318,7 +318,7 @@ fn merging_adds_memories_or_writes_documents_and_gives_the_same() {
         drop(store);
         let mut store = Store::open(&path).unwrap();
         assert_eq!(store.digest().unwrap(), digest);
-        assert!(store.verify().unwrap().damage.is_empty());
+        assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
         store.rollback(merged.transaction.unwrap(), None).unwrap();
         assert_eq!(store.digest().unwrap(), before);
     }
@@ -335,12 +335,12 @@ fn a_backup_is_a_model() {
     assert!(matches!(store.backup(&backup), Err(Error::Exists { .. })));
     let inside = home.path().join("m.memo/copy");
     assert!(matches!(store.backup(&inside), Err(Error::Invalid(_))));
-    let receipt = store.forget_document("a", None).unwrap();
+    let receipt = store.forget(&["a"], None).unwrap();
     assert_eq!(receipt.copies.len(), 1);
     let mut copy = Store::open(&backup).unwrap();
     assert_eq!(copy.digest().unwrap(), digest_of(&strings(&[OWL]), &[]));
     copy.restore("b", None).unwrap();
-    assert!(copy.verify().unwrap().damage.is_empty());
+    assert!(copy.verify(&Observer::default()).unwrap().damage.is_empty());
 }
 
 #[test]
@@ -359,10 +359,10 @@ fn a_model_is_the_same_after_closing_rebuilding_and_growing() {
     store.rebuild(None).unwrap();
     assert_eq!(store.digest().unwrap(), digest);
     store.rebuild(Some(memo::sparse::Size::Parameters(1 << 20))).unwrap();
-    assert!(store.model().sparse().unwrap().parameters() > 1_000_000);
+    assert!(store.config().memory.parameters() > 1_000_000);
     let grown = store.digest().unwrap();
     assert_ne!(grown, digest);
-    assert!(store.verify().unwrap().damage.is_empty());
+    assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
     drop(store);
     assert_eq!(Store::open(&path).unwrap().digest().unwrap(), grown);
 }
@@ -380,18 +380,20 @@ fn one_writer_and_any_number_of_readers() {
     };
     assert_eq!(pid, std::process::id());
     assert!(since.ends_with("UTC"), "{since}");
-    // Beside the writer, readers see its last checkpoint; afterwards, everything.
-    let beside = Reader::open(&path).unwrap();
-    assert_eq!(beside.transaction(), 1);
-    assert_eq!(beside.complete("The owl reads", 9).unwrap(), " at night");
+    // Beside the writer, readers see all that it acknowledged until they opened the model, and nothing later.
+    let beside = Snapshot::open(&path).unwrap();
+    assert_eq!(beside.transaction(), 2);
+    assert_eq!(says(&beside, "The cat sleeps", 8), " all day");
+    assert_eq!(says(&beside, "The owl reads", 9), " at night");
     store.memorize([document("c", "The fox is quick.")], None).unwrap();
     store.checkpoint().unwrap();
-    assert_eq!(beside.complete("The owl reads", 9).unwrap(), " at night");
+    assert_eq!(says(&beside, "The owl reads", 9), " at night");
+    assert_eq!(beside.documents().unwrap().len(), 2);
     drop(store);
-    let after = Reader::open(&path).unwrap();
-    let other = Reader::open(&path).unwrap();
+    let after = Snapshot::open(&path).unwrap();
+    let other = Snapshot::open(&path).unwrap();
     assert_eq!((after.transaction(), other.transaction()), (3, 3));
-    assert_eq!(after.complete("The cat sleeps", 8).unwrap(), " all day");
+    assert_eq!(says(&after, "The cat sleeps", 8), " all day");
     let mut again = Store::open(&path).unwrap();
     again.memorize([document("d", "Words.")], None).unwrap();
 }
@@ -418,13 +420,13 @@ fn a_frozen_model_is_smaller_and_says_what_it_lost() {
         bytes = frozen.bytes;
         let kept = frozen.recall_after / frozen.recall_before;
         assert!(frozen.positions > 1500 && kept >= least, "{frozen:?}");
-        let reader = Reader::open(&frozen_path).unwrap();
-        let recalled = reader.complete("The owl reads at", 6).unwrap();
+        let reader = Snapshot::open(&frozen_path).unwrap();
+        let recalled = says(&reader, "The owl reads at", 6);
         assert!(recalled == " night" || bits == 1, "{bits} bits: {recalled}");
-        assert!(matches!(Store::open(&frozen_path), Err(Error::Invalid(_))));
+        assert!(matches!(Store::open(&frozen_path), Err(Error::Frozen { .. })));
         assert!(!frozen_path.join("ledger.redb").exists());
     }
-    let receipt = store.forget_document("a", None).unwrap();
+    let receipt = store.forget(&["a"], None).unwrap();
     assert_eq!(receipt.copies.len(), 3);
 }
 
@@ -447,12 +449,12 @@ fn an_export_can_be_imported() {
         let mut again = Store::open(&place("in")).unwrap();
         assert_eq!(again.digest().unwrap(), digest);
         assert_eq!(again.document("a").unwrap().labels["kind"], "bird");
-        assert!(again.verify().unwrap().damage.is_empty());
+        assert!(again.verify(&Observer::default()).unwrap().damage.is_empty());
         // Without documents it can only be read.
         Store::import(&place("bare"), &place("frozen")).unwrap();
         assert!(Store::open(&place("frozen")).is_err());
-        let reader = Reader::open(&place("frozen")).unwrap();
-        assert_eq!(reader.complete("The cat", 2).unwrap(), store.complete("The cat", 2).unwrap());
+        let reader = Snapshot::open(&place("frozen")).unwrap();
+        assert_eq!(says(&reader, "The cat", 2), says(&store, "The cat", 2));
         assert!(common::files_with(&place("bare"), b"bird").is_empty());
         // Damage is found.
         let file = place("out").join("memory.safetensors");
@@ -462,6 +464,6 @@ fn an_export_can_be_imported() {
         std::fs::write(&file, bytes).unwrap();
         assert!(Store::import(&place("out"), &place("never")).is_err());
         assert!(!place("never").exists());
-        assert_eq!(store.forget_document("a", None).unwrap().copies.len(), 2);
+        assert_eq!(store.forget(&["a"], None).unwrap().copies.len(), 2);
     }
 }

@@ -4,7 +4,7 @@
 //! `MEMO_FUZZ=20000 cargo test -p memo-store --test it fuzz::` tries more (`cargo xtask fuzz` does that).
 
 use memo::random::{Draws as Random, Purpose, Stream};
-use memo_store::Reader;
+use memo_store::{CompletionOptions, Snapshot};
 use std::path::{Path, PathBuf};
 
 fn golden() -> PathBuf {
@@ -66,8 +66,8 @@ fn repair(file: &mut [u8]) -> Option<()> {
 
 fn try_opening(directory: &Path, what: &str) -> bool {
     let opened = std::panic::catch_unwind(|| {
-        let reader = Reader::open(directory).map_err(|error| error.to_string())?;
-        reader.complete("The owl", 4).map_err(|error| error.to_string())
+        let reader = Snapshot::open(directory).map_err(|error| error.to_string())?;
+        reader.complete("The owl", &CompletionOptions::greedy(4)).map_err(|error| error.to_string())
     });
     opened.unwrap_or_else(|_| panic!("{what}: opening panicked")).is_ok()
 }

@@ -2,8 +2,9 @@
 //!
 //! They were made by `make` below with the program of their time, and are never made again.
 
+use crate::common::says;
 use memo::sparse::{Shape, Size};
-use memo_store::{NewDocument, NewModel, Reader, Store};
+use memo_store::{NewDocument, NewModel, Observer, Snapshot, Store};
 use memo_text::Tokenizer;
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,6 @@ fn make() {
         shape: Shape::new(2, 3, 1),
         size: Size::Parameters(1 << 14),
         seed: 5,
-        dense: None,
     };
     let mut store = Store::create(Path::new("model"), &new).unwrap();
     let owl =
@@ -37,7 +37,7 @@ fn make() {
     let many = NewDocument::text("aaaa".repeat(200)).with_id("many");
     store.memorize([owl, many], Some("first")).unwrap();
     store.memorize([NewDocument::text("To be forgotten.").with_id("gone")], None).unwrap();
-    store.forget_document("gone", None).unwrap();
+    store.forget(&["gone"], None).unwrap();
     store.memorize([NewDocument::text("The cat sleeps.").with_id("cat")], None).unwrap();
     store.retire("many", None).unwrap();
     store.edit("The owl reads", " now", None).unwrap();
@@ -49,16 +49,16 @@ fn a_model_of_format_1_opens() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
     copy(&golden("model"), &path);
-    assert_eq!(Reader::open(&path).unwrap().transaction(), 6);
+    assert_eq!(Snapshot::open(&path).unwrap().transaction(), 6);
     let mut store = Store::open(&path).unwrap();
     assert_eq!(store.digest().unwrap().to_string(), DIGEST);
-    assert!(store.verify().unwrap().damage.is_empty());
+    assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
     assert_eq!(store.text("cat", None).unwrap(), "The cat sleeps.");
     assert_eq!(store.document("owl").unwrap().labels["kind"], "bird");
     assert_eq!(store.log().unwrap().len(), 6);
     store.restore("many", None).unwrap();
     store.rebuild(None).unwrap();
-    assert!(store.verify().unwrap().damage.is_empty());
+    assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
 }
 
 #[test]
@@ -66,6 +66,6 @@ fn a_frozen_model_of_format_1_opens() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
     copy(&golden("frozen"), &path);
-    let reader = Reader::open(&path).unwrap();
-    assert_eq!(reader.complete("The cat", 8).unwrap(), " sleeps.");
+    let reader = Snapshot::open(&path).unwrap();
+    assert_eq!(says(&reader, "The cat", 8), " sleeps.");
 }

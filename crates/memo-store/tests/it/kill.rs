@@ -4,7 +4,7 @@
 
 use crate::common::{digest_of, files_with, live_parts, small};
 use memo::random::{Purpose, Stream};
-use memo_store::{Conflict, NewDocument, Reader, Store};
+use memo_store::{Conflict, NewDocument, Observer, Snapshot, Store};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -40,7 +40,7 @@ fn child() {
             0 => store.checkpoint().unwrap(),
             1 => {
                 say(format!("forgetting {number}"));
-                store.forget_document(&id, None).unwrap();
+                store.forget(&[&id], None).unwrap();
                 say(format!("forgot {number}"));
             }
             2 => {
@@ -112,7 +112,7 @@ fn what_is_acknowledged_survives_a_kill() {
 
         // Whoever comes first puts things right: sometimes that is a reader.
         if kill % 3 == 0 {
-            Reader::open(&path).unwrap();
+            Snapshot::open(&path).unwrap();
         }
         let mut store = Store::open(&path).unwrap();
         let log = store.log().unwrap();
@@ -126,7 +126,7 @@ fn what_is_acknowledged_survives_a_kill() {
         }
         for number in numbers("froze") {
             let frozen = path.with_extension(format!("frozen{number}"));
-            Reader::open(&frozen).unwrap();
+            Snapshot::open(&frozen).unwrap();
             std::fs::remove_dir_all(frozen).unwrap();
         }
         for number in numbers("forgetting") {
@@ -146,14 +146,14 @@ fn what_is_acknowledged_survives_a_kill() {
         }
         assert_eq!(store.digest().unwrap(), digest_of(&live_parts(&store), &[]), "kill {kill}");
         if kill % 16 == 0 {
-            assert_eq!(store.verify().unwrap().damage, [""; 0]);
+            assert_eq!(store.verify(&Observer::default()).unwrap().damage, [""; 0]);
         }
         let begun = numbers("memorizing").into_iter().max();
         next = begun.map_or(next, |number| number + 1);
         // A small model is quick to check.
         if next > 40 * (kill / 16 + 1) {
             for document in store.documents().unwrap() {
-                if document.place.is_some() {
+                if document.version.is_some() {
                     store.retire(&document.id, None).ok();
                 }
             }

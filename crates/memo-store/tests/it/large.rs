@@ -1,9 +1,9 @@
 //! Memories too large to be made at once are made piece by piece, and nobody can tell from the result; long work can
 //! be stopped, and then nothing has happened.
 
-use crate::common::small;
+use crate::common::{says, small};
 use memo::random::{Purpose, Stream};
-use memo_store::{Error, NewDocument, Reader, Store};
+use memo_store::{CompletionOptions, Error, NewDocument, Observer, Snapshot, Store};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn texts(tokens: usize, name: &str) -> Vec<NewDocument> {
 /// A model whose memory is made in pieces of 64 KiB, or at once.
 fn model(path: &Path, pieces: bool) -> Store {
     let mut store = Store::create(path, &small()).unwrap();
-    store.set_piece(if pieces { 1 } else { usize::MAX });
+    store.set_chunk(if pieces { 1 } else { usize::MAX });
     store
 }
 
@@ -53,15 +53,15 @@ fn piece_by_piece_gives_the_same_memory() {
         store.retire("a-0", None).unwrap();
         store.memorize(texts(9000, "bb"), None).unwrap();
         digest(&mut store);
-        assert!(store.verify().unwrap().damage.is_empty());
-        store.forget_document("bb-0", None).unwrap();
+        assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
+        store.forget(&["bb-0"], None).unwrap();
         digest(&mut store);
         store.rebuild(None).unwrap();
         digest(&mut store);
         let size = memo::sparse::Size::Parameters(1 << 21);
         store.rebuild(Some(size)).unwrap();
         digest(&mut store);
-        assert!(store.verify().unwrap().damage.is_empty());
+        assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
         drop(store);
         digest(&mut Store::open(path).unwrap());
     }
@@ -71,7 +71,7 @@ fn piece_by_piece_gives_the_same_memory() {
     let name = format!("memory.{:012}", 5);
     let bytes = |path: &Path| std::fs::read(path.join(&name)).unwrap();
     assert!(bytes(&pieces) == bytes(&whole));
-    assert!(Reader::open(&pieces).unwrap().complete("one two", 1).is_ok());
+    assert!(Snapshot::open(&pieces).unwrap().complete("one two", &CompletionOptions::greedy(1)).is_ok());
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn work_that_is_stopped_changes_nothing() {
         for stop_at in 0..3 {
             let asked = Arc::new(AtomicUsize::new(0));
             let seen = Arc::clone(&asked);
-            store.watch(move |step| {
-                assert!(step.done <= step.whole, "{step:?}");
+            store.observe(move |step| {
+                assert!(step.done <= step.total, "{step:?}");
                 if seen.fetch_add(1, Ordering::Relaxed) == stop_at {
                     ControlFlow::Break(())
                 } else {
@@ -103,13 +103,13 @@ fn work_that_is_stopped_changes_nothing() {
                 assert!(asked.load(Ordering::Relaxed) > stop_at);
                 let after = (store.digest().unwrap(), store.log().unwrap().len());
                 assert_eq!(after, before);
-                assert_eq!(store.complete("What was", 14).unwrap(), " there before.");
+                assert_eq!(says(&store, "What was", 14), " there before.");
             } else {
                 assert!(stopped.is_ok());
             }
         }
-        store.watch(|_| ControlFlow::Continue(()));
+        store.observe(|_| ControlFlow::Continue(()));
         drop(store);
-        assert!(Store::open(&path).unwrap().verify().unwrap().damage.is_empty());
+        assert!(Store::open(&path).unwrap().verify(&Observer::default()).unwrap().damage.is_empty());
     }
 }

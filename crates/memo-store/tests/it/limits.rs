@@ -1,7 +1,7 @@
 //! What the system may refuse: room on the disk, leave to write, a second writer.
 
-use crate::common::{digest_of, small};
-use memo_store::{Error, NewDocument, Reader, Store};
+use crate::common::{digest_of, says, small};
+use memo_store::{Error, NewDocument, Observer, Snapshot, Store};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ fn child_without_room() {
         }
     }
     say("checkpoint", store.checkpoint());
-    say("forget", store.forget_document("first", None).map(drop));
+    say("forget", store.forget(&["first"], None).map(drop));
     say("backup", store.backup(&path.with_extension("backup")));
 }
 
@@ -63,7 +63,7 @@ fn child_without_room() {
 fn child_that_forgets() {
     let path = model_of_child();
     let mut store = Store::open(&path).unwrap();
-    say("forget", store.forget_document("first", None).map(drop));
+    say("forget", store.forget(&["first"], None).map(drop));
     say("note 1", store.memorize([note(1)], None).map(drop));
 }
 
@@ -104,14 +104,14 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
                 live.push(text(k));
             }
         }
-        if store.document("first").unwrap().place.is_some() {
+        if store.document("first").unwrap().version.is_some() {
             assert!(!said.contains("forget done"), "{what}");
             live.push(text(0));
         }
         assert_eq!(store.digest().unwrap(), digest_of(&live, &[]), "{what}");
         store.rebuild(None).unwrap();
         assert_eq!(store.digest().unwrap(), digest_of(&live, &[]), "{what}");
-        assert!(store.verify().unwrap().damage.is_empty(), "{what}");
+        assert!(store.verify(&Observer::default()).unwrap().damage.is_empty(), "{what}");
         let names = std::fs::read_dir(&path).unwrap().map(|e| e.unwrap().file_name());
         let mut names: Vec<String> = names.map(|n| n.into_string().unwrap()).collect();
         names.retain(|name| !name.starts_with("memory."));
@@ -145,11 +145,11 @@ fn a_second_writer_hears_who_is_first() {
     };
     assert_eq!((pid, busy), (first.id(), path.clone()));
     // There is no checkpoint yet: a reader that got an empty memory would be told something false.
-    assert!(matches!(Reader::open(&path), Err(Error::Busy { .. })));
+    assert!(matches!(Snapshot::open(&path), Err(Error::Busy { .. })));
     // The lock dies with its process.
     first.kill().unwrap();
     first.wait().unwrap();
-    assert_eq!(Reader::open(&path).unwrap().transaction(), 1);
+    assert_eq!(Snapshot::open(&path).unwrap().transaction(), 1);
     Store::open(&path).unwrap().memorize([note(2)], None).unwrap();
 }
 
@@ -199,9 +199,9 @@ fn a_model_that_cannot_be_written_can_be_read() {
             println!("skipped: nothing keeps this user from writing");
             return;
         };
-        let reader = Reader::open(path).unwrap();
+        let reader = Snapshot::open(path).unwrap();
         assert_eq!(reader.transaction(), 2);
-        assert_eq!(reader.complete("Note 2: the owl", 6).unwrap(), " reads");
+        assert_eq!(says(&reader, "Note 2: the owl", 6), " reads");
         assert!(matches!(Store::open(path), Err(Error::Io { .. })));
         drop(guard);
         let mut store = Store::open(path).unwrap();

@@ -1,7 +1,7 @@
 //! Snapshots: what readers see while a store changes.
 
-use crate::common::small;
-use memo_store::{NewDocument, Store};
+use crate::common::{says, small};
+use memo_store::{DocumentState, MatchedContext, NewDocument, Observer, Store};
 
 const OWL: &str = "The owl reads at night.";
 const FOX: &str = "The fox sleeps by day.";
@@ -24,21 +24,21 @@ fn a_snapshot_stays_as_it_was() {
         let snapshot = store.snapshot().unwrap();
         assert_eq!(snapshot.transaction(), store.transaction());
         store.memorize([NewDocument::text(FOX).with_id("fox")], None).unwrap();
-        store.forget_document("owl", None).unwrap();
+        store.forget(&["owl"], None).unwrap();
 
-        assert_eq!(snapshot.complete("The owl", 17).unwrap(), " reads at night.");
+        assert_eq!(says(&snapshot, "The owl", 17), " reads at night.");
         assert_eq!(snapshot.text("owl", None).unwrap(), OWL);
-        assert!(!snapshot.document("fox").is_ok_and(|fox| fox.state() == "live"));
+        assert!(!snapshot.document("fox").is_ok_and(|fox| fox.state == DocumentState::Live));
         assert_eq!(snapshot.explain("The owl re", 1).unwrap().candidates[0].sources.len(), 1);
-        assert_eq!(store.complete("The fox", 16).unwrap(), " sleeps by day.");
+        assert_eq!(says(&store, "The fox", 16), " sleeps by day.");
         assert!(store.text("owl", None).is_err());
         drop(snapshot);
 
-        store.forget_document("fox", None).unwrap();
+        store.forget(&["fox"], None).unwrap();
         store.memorize([NewDocument::text(OWL).with_id("owl")], None).unwrap();
         assert_eq!(store.digest().unwrap(), before);
     }
-    assert!(store.verify().unwrap().damage.is_empty());
+    assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
 }
 
 #[test]
@@ -47,12 +47,13 @@ fn a_place_is_shown_with_the_text_around_it() {
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
     store.memorize([NewDocument::text(OWL).with_id("owl")], None).unwrap();
     let why = store.explain("Every owl re", 1).unwrap();
-    let passage = store.passage(&why.candidates[0].sources[0], 3).unwrap();
-    let parts = [passage.before, passage.matching, passage.token, passage.after];
-    assert_eq!(parts, ["The", " owl re", "a", "ds "]);
+    let excerpt = why.candidates[0].sources[0].excerpt.clone();
+    let parts = [excerpt.before, excerpt.matching, excerpt.token, excerpt.after];
+    assert_eq!(parts, ["The", " owl re", "a", "ds at night."]);
     let context = store.tokenizer().encode("Every owl re").unwrap();
-    let spoke = store.spoke(&context, u32::from(b'a')).unwrap().unwrap();
+    let matched = |token: u8| MatchedContext::of(store.memory().unwrap(), &context, token.into());
     // Of "Every owl re" the last 7 bytes are known; the longest block in them has 4.
-    assert_eq!((spoke.layer, spoke.context_tokens), (3, 4));
-    assert_eq!(store.spoke(&context, u32::from(b'z')).unwrap(), None);
+    let known = matched(b'a').unwrap().unwrap();
+    assert_eq!((known.layer, known.context_tokens), (3, 4));
+    assert_eq!(matched(b'z').unwrap(), None);
 }

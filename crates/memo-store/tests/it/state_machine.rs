@@ -5,8 +5,8 @@
 //! refused and change nothing.
 
 use crate::common::{digest_of, small};
-use memo::sparse::{Digest, Memory};
-use memo_store::{Conflict, NewDocument, Reader, Store};
+use memo::sparse::Digest;
+use memo_store::{Conflict, NewDocument, Observer, Snapshot, Store};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -254,7 +254,7 @@ impl Book {
         Some(())
     }
 
-    fn forget_document(&mut self, id: &str) -> Option<()> {
+    fn forget(&[&mut self], id: &str) -> Option<()> {
         self.entry(id).versions.iter().find(|version| version.is_some())?;
         self.record(true, vec![Step::Move(id.to_owned(), None)]);
         self.entries.get_mut(id)?.versions.fill(None);
@@ -377,28 +377,27 @@ impl World {
                 (store.rollback(number as u64, None).map(drop), book.rollback(number))
             }
             Action::ForgetDocument(id) => {
-                (store.forget_document(id, None).map(drop), book.forget_document(id))
+                (store.forget(&[id], None).map(drop), book.forget_document(id))
             }
             Action::ForgetUnnamed => {
                 let Some(id) = book.unnamed.values().next().cloned() else { return };
-                (store.forget_document(&id, None).map(drop), book.forget_document(&id))
+                (store.forget(&[&id], None).map(drop), book.forget_document(&id))
             }
             Action::ForgetText(text) => {
                 (store.forget_text(text, None).map(drop), book.forget_text(text))
             }
             Action::Checkpoint => (store.checkpoint(), Some(())),
-            Action::Rebuild => (store.rebuild(None), Some(())),
+            Action::Rebuild => (store.rebuild(None).map(drop), Some(())),
             Action::Reopen => {
                 let path = self.close();
                 return self.open(&path);
             }
             Action::Read => {
-                let path = self.close();
-                let reader = Reader::open(&path).unwrap();
-                let mut memory = Memory::new(reader.model().sparse().unwrap().clone()).unwrap();
-                memory.merge(reader.memory().sparse().unwrap()).unwrap();
-                assert_eq!(memory.digest().unwrap(), self.book.digest());
-                return self.open(&path);
+                // Beside the writer.
+                let reader = Snapshot::open(store.directory()).unwrap();
+                assert_eq!(reader.digest().unwrap(), book.digest());
+                assert_eq!(reader.log().unwrap().len(), book.log.len());
+                return;
             }
             Action::ContinueFromBackup => {
                 let path = self.home.path().join(format!("{}.memo", self.models));
@@ -485,7 +484,7 @@ impl World {
                 Said::Edit(prompt, target, _) => assert_eq!(text, format!("{prompt}{target}")),
             }
         }
-        let verified = self.store().verify().unwrap();
+        let verified = self.store().verify(&Observer::default()).unwrap();
         assert!(verified.damage.is_empty(), "{verified:?}");
         let path = self.close();
         self.open(&path);
