@@ -105,9 +105,9 @@ impl Shard {
         Ok(Shard { memory, scope, owners, index, count })
     }
 
-    /// Writes what is its own of passages. All shards must be given the same.
-    pub fn write(&mut self, passages: &[Span<'_>]) -> Result<(), Error> {
-        self.memory.write_within(&self.scope, passages)
+    /// Writes what is its own of spans. All shards must be given the same.
+    pub fn write(&mut self, spans: &[Span<'_>]) -> Result<(), Error> {
+        self.memory.write_within(&self.scope, spans)
     }
 
     /// What it has of what is wanted. What another shard holds is refused.
