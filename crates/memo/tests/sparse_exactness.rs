@@ -47,6 +47,12 @@ fn memory_with(settings: &Settings, passages: &[Span<'_>]) -> Memory {
     memory
 }
 
+fn memory_with_result(settings: &Settings, spans: &[Span<'_>]) -> Result<Digest, Error> {
+    let mut memory = Memory::new(settings.clone())?;
+    memory.write(spans)?;
+    memory.digest()
+}
+
 fn whole(documents: &[Vec<u32>]) -> Vec<Span<'_>> {
     documents.iter().map(|d| Span::whole(d, 1)).collect()
 }
@@ -303,6 +309,30 @@ fn what_is_refused_changes_nothing() {
     ));
     assert!(matches!(memory.evidence(&[1, 77]), Err(Error::Token { token: 77, position: 1, .. })));
     assert_eq!(memory.digest().unwrap(), before);
+}
+
+/// A span is checked where it is read: its positions and as many tokens before them as slots reach. Checking the whole document
+/// for each of its slices would take time quadratic in its length.
+#[test]
+fn a_span_is_checked_where_it_is_read() {
+    let settings = odd_settings(2, 40);
+    let mut document = text(100, 40, 3).into_iter().map(|token| token + 1).collect::<Vec<u32>>();
+    let write = |document: &[u32], positions| {
+        memory_with_result(&settings, &[Span { document, positions, weight: 1 }])
+    };
+    let first_after = 60 + settings.reach() + 1;
+    for (token, refused) in [
+        (99, Error::Token { token: 99, position: 60, vocabulary: 40 }),
+        (0, Error::End { token: 0, position: 60 }),
+    ] {
+        let before = (write(&document, 0..60), write(&document, first_after..101));
+        document[60] = token;
+        assert_eq!((write(&document, 0..60), write(&document, first_after..101)), before);
+        for positions in [0..101, 0..61, 60..61, first_after - 1..101] {
+            assert_eq!(write(&document, positions), Err(refused.clone()));
+        }
+        document[60] = 1;
+    }
 }
 
 /// Guarded cells in RAM, of which one page fails verification.

@@ -384,10 +384,7 @@ impl Memory {
 
     /// The part of a context that can matter: the tokens after the last end token, as far as slots reach.
     pub(crate) fn view<'a>(&self, context: &'a [u32]) -> Result<&'a [u32], Error> {
-        let vocabulary = self.settings.vocabulary;
-        if let Some(position) = context.iter().position(|&token| token >= vocabulary) {
-            return Err(Error::Token { token: context[position], position, vocabulary });
-        }
+        self.settings.check_tokens(context)?;
         let own = context.iter().rposition(|&token| token == self.settings.end);
         Ok(&context[own.map_or(0, |end| end + 1)..])
     }

@@ -276,10 +276,7 @@ impl ShardReader {
         let (mut new_totals, mut new_rows) = (HashSet::new(), HashSet::new());
         let reach = memory.settings().reach() + 1;
         for (text, positions) in texts {
-            if positions.start > positions.end || positions.end > text.len() + 1 {
-                let Range { start, end } = *positions;
-                return Err(Error::Range { start, end, positions: text.len() + 1 });
-            }
+            memory.settings().check_positions(text, positions, reach)?;
             for p in positions.clone() {
                 let context = memory.view(&text[p.saturating_sub(reach)..p])?;
                 let mut known = true;

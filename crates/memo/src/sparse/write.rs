@@ -38,24 +38,14 @@ impl<'a> Span<'a> {
         Span { document, positions: 0..document.len() + 1, weight }
     }
 
-    /// Refuses tokens and positions that do not exist.
+    /// Refuses positions that do not exist, and tokens that cannot be in a document, where the span is read.
     pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
-        let vocabulary = settings.vocabulary;
-        if let Some(position) =
-            self.document.iter().position(|&t| t >= vocabulary || t == settings.end)
-        {
-            let token = self.document[position];
-            return Err(if token < vocabulary {
-                Error::End { token, position }
-            } else {
-                Error::Token { token, position, vocabulary }
-            });
+        let read = settings.check_positions(self.document, &self.positions, settings.reach())?;
+        let (first, token) = (read.start, settings.end);
+        match self.document[read].iter().position(|&other| other == token) {
+            Some(i) => Err(Error::End { token, position: first + i }),
+            None => Ok(()),
         }
-        let (Range { start, end }, positions) = (self.positions.clone(), self.document.len() + 1);
-        if start > end || end > positions {
-            return Err(Error::Range { start, end, positions });
-        }
-        Ok(())
     }
 }
 
