@@ -6,7 +6,6 @@
 //! is in neither figure. The engine's bound is memory bandwidth (`sparse_write`); the store adds the ledger's writes.
 
 use memo::random::{Purpose, Stream};
-use memo::readout::{Backoff, ReadOut, Scratch};
 use memo::sparse::{Memory, Size, Span};
 use memo_store::{NewDocument, NewModel, Snapshot, Store};
 use std::time::Instant;
@@ -79,8 +78,8 @@ fn main() {
     let receipt = store.forget(&["d00008"], None).unwrap();
     println!(
         "forget a document        {:>10.2} ms to subtract, {:.2} s to scrub",
-        receipt.subtracting.as_secs_f64() * 1e3,
-        receipt.scrubbing.as_secs_f64()
+        receipt.subtracting_seconds * 1e3,
+        receipt.scrubbing_seconds
     );
     drop(store);
 
@@ -89,11 +88,7 @@ fn main() {
         let start = Instant::now();
         let reader = Snapshot::open(&path).unwrap();
         opening = opening.min(start.elapsed().as_secs_f64());
-        let mut scratch = Scratch::default();
-        let context = &text[1000..1064];
-        Backoff::default()
-            .distribution(reader.memory().unwrap(), context, &mut scratch)
-            .unwrap();
+        reader.distribution(&text[1000..1064]).unwrap();
         first = first.min(start.elapsed().as_secs_f64());
     }
     println!("open                     {opening:>10.3} s; with the first query {first:.3} s");

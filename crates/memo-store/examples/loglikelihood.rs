@@ -7,27 +7,21 @@
 //! $ echo '["The owl", " reads"]' | cargo run -p memo-store --example loglikelihood -- notes.memo
 //! ```
 
-use memo::readout::{Backoff, map_distributions, score};
 use memo_store::Snapshot;
 use std::error::Error;
 use std::path::PathBuf;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path: PathBuf = std::env::args_os().nth(1).ok_or("give a model")?.into();
-    let reader = Snapshot::open(&path)?;
-    let memory = reader.memory().sparse().ok_or("log-likelihoods need the sparse engine")?;
+    let model = Snapshot::open(&path)?;
     for line in std::io::stdin().lines() {
         let (context, continuation): (String, String) = serde_json::from_str(&line?)?;
-        let start = reader.tokenizer().encode(&context)?.len();
-        let text = reader.tokenizer().encode(&(context + &continuation))?;
-        let own = start..text.len();
-        let scores = score(memory, &Backoff::default(), &text)?;
-        let best =
-            map_distributions(memory, &Backoff::default(), &text, own.clone(), |p, seen| {
-                seen.probability(text[p]) == seen.probability(seen.best())
-            })?;
-        let sum: f64 = scores[own].iter().sum();
-        println!("{}", serde_json::to_string(&(sum, best.iter().all(|best| *best)))?);
+        let start = model.tokenizer().encode(&context)?.len();
+        let text = model.tokenizer().encode(&(context + &continuation))?;
+        let scores = model.token_scores(&text, start..text.len(), 1)?;
+        let best = scores.iter().all(|score| score.top[0].1 == score.logprob);
+        let sum: f64 = scores.iter().map(|score| score.logprob).sum();
+        println!("{}", serde_json::to_string(&(sum, best))?);
     }
     Ok(())
 }

@@ -4,7 +4,6 @@
 //!
 //! Prints the seconds of the best round as JSON. Models are made in FOLDER.
 
-use memo::readout::{Backoff, score};
 use memo_store::{NewDocument, NewModel, Store, fitting_size};
 use std::path::Path;
 use std::time::Instant;
@@ -23,8 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         memorize = memorize.min(start.elapsed().as_secs_f64());
         let start = Instant::now();
         let tokens = store.tokenizer().encode(text.get(..8000).unwrap_or(&text))?;
-        let memory = store.memory().sparse().ok_or("a sparse memory")?;
-        score(memory, &Backoff::default(), &tokens)?;
+        store.token_scores(&tokens, 0..tokens.len() + 1, 0)?;
         logprobs = logprobs.min(start.elapsed().as_secs_f64());
     }
     println!("{{\"memorize\": {memorize}, \"logprobs\": {logprobs}}}");

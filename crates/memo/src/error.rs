@@ -97,7 +97,7 @@ pub enum Error {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// A token that the vocabulary does not have.
-    #[error("token {token} at position {position} is not in the vocabulary of {vocab} tokens")]
+    #[error("token {token} at position {position} is outside the vocabulary of {vocab}")]
     UnknownToken {
         /// The token's id.
         token: u32,

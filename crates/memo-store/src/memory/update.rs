@@ -139,13 +139,12 @@ impl<'a> MemoryUpdate<'a> {
         let mut held: Vec<(Cow<'_, Content>, i32)> = Vec::new();
         let mut tokens = 0;
         for (document, number, sign) in &self.entries {
-            let content = match self.new.get(&(document.number, *number)) {
-                Some(content) => Cow::Borrowed(*content),
-                None => {
-                    let missing = || Error::NoDocument(document.id.clone());
-                    let version = document.version(*number).ok_or_else(missing)?;
-                    Cow::Owned(self.ledger.content(document, version)?)
-                }
+            let content = if let Some(content) = self.new.get(&(document.number, *number)) {
+                Cow::Borrowed(*content)
+            } else {
+                let missing = || Error::NoDocument(document.id.clone());
+                let version = document.version(*number).ok_or_else(missing)?;
+                Cow::Owned(self.ledger.content(document, version)?)
             };
             tokens += content.tokens();
             held.push((content, *sign));

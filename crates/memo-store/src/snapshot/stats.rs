@@ -52,17 +52,14 @@ impl Snapshot {
     pub fn stats(&self) -> Result<Stats, Error> {
         let memory = self.memory()?;
         let settings = memory.settings();
-        let (documents, tokens) = match &self.ledger {
-            Some(ledger) => {
-                let documents = ledger.documents()?;
-                let live = documents.iter().filter_map(|document| document.live());
-                let tokens: Vec<u64> = live.map(|version| version.tokens).collect();
-                (Some(tokens.len() as u64), tokens.iter().sum())
-            }
-            None => {
-                let ends = memory.unigrams()[settings.end as usize];
-                (None, (memory.positions() - ends).max(0) as u64)
-            }
+        let (documents, tokens) = if let Some(ledger) = &self.ledger {
+            let documents = ledger.documents()?;
+            let live = documents.iter().filter_map(|document| document.live());
+            let tokens: Vec<u64> = live.map(|version| version.tokens).collect();
+            (Some(tokens.len() as u64), tokens.iter().sum())
+        } else {
+            let ends = memory.unigrams()[settings.end as usize];
+            (None, (memory.positions() - ends).max(0) as u64)
         };
         let usage = memory.usage();
         let (cell_bytes, table_bytes) = ((usage.cells + usage.wide) as u64, usage.tables as u64);

@@ -59,7 +59,8 @@ impl StopFilter {
         };
         let kept = self.stops.iter().filter_map(begun).max().unwrap_or(0);
         let mut free = self.text.len() - kept;
-        while let Some(token) = self.tokens.pop_front_if(|token| token.text.len() <= free) {
+        while self.tokens.front().is_some_and(|token| token.text.len() <= free) {
+            let Some(token) = self.tokens.pop_front() else { break };
             free -= token.text.len();
             self.text.drain(..token.text.len());
             to.push_back(token);

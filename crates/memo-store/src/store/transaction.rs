@@ -13,7 +13,7 @@
 use super::Store;
 use crate::checkpoint;
 use crate::error::Error;
-use crate::ledger::{Commit, Content};
+use crate::ledger::{Commit, Content, Ledger};
 use crate::lock::SnapshotLock;
 use crate::memory::{Failure, MemoryUpdate, NewContents, open};
 use crate::progress::Observer;
@@ -26,7 +26,7 @@ use crate::time::Timestamp;
 use memo::sparse::{Digest, Memory};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Tokens after which a checkpoint is written at once: writing them again would take several seconds.
 const PATIENCE: u64 = 10_000_000;
@@ -261,7 +261,7 @@ impl Store {
             }
             None => {
                 if let Some(beside) = self.write_large(change, &new)? {
-                    return self.commit_large(&commit, beside);
+                    return self.commit_large(&commit, &beside);
                 }
                 let observer = self.observer.clone();
                 let written = self.update(change, &new, &observer);
@@ -290,7 +290,7 @@ impl Store {
         observer: &Observer,
     ) -> Result<u64, Failure> {
         let untouched = |error| Failure { error, undone: true };
-        let ledger = self.ledger().and_then(|ledger| ledger.pinned()).map_err(untouched)?;
+        let ledger = self.ledger().and_then(Ledger::pinned).map_err(untouched)?;
         let update = MemoryUpdate::of_moves(&ledger, new, change.moves()).map_err(untouched)?;
         update.apply(self.memory_mut().map_err(untouched)?, observer)
     }
@@ -327,15 +327,15 @@ impl Store {
     }
 
     /// Records a transaction whose checkpoint is written, and puts that in place.
-    fn commit_large(&mut self, commit: &Commit<'_>, beside: PathBuf) -> Result<(), Error> {
+    fn commit_large(&mut self, commit: &Commit<'_>, beside: &Path) -> Result<(), Error> {
         if let Err(error) = self.ledger()?.commit(commit) {
-            let _ = std::fs::remove_file(&beside);
+            let _ = std::fs::remove_file(beside);
             return Err(error);
         }
         let id = commit.transaction.id;
         let publish = || {
             let _lock = SnapshotLock::exclusive(&self.directory)?;
-            let path = checkpoint::publish(&self.directory, &beside, id)?;
+            let path = checkpoint::publish(&self.directory, beside, id)?;
             open(&path)
         };
         match publish() {

@@ -126,5 +126,8 @@ fn options_that_make_no_sense_are_refused_in_one_place() {
     }
     // The smallest share of the probability is the most probable token.
     let narrow = store.complete("The owl", &sampling(1.0, 0.0)).unwrap();
-    assert_eq!(narrow.completion, store.complete("The owl", &sampling(0.0, 1.0)).unwrap().completion);
+    assert_eq!(
+        narrow.completion,
+        store.complete("The owl", &sampling(0.0, 1.0)).unwrap().completion
+    );
 }

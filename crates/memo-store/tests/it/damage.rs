@@ -1,9 +1,11 @@
 //! Damaged models: whatever happens to a file, a model is refused, or names its damage, or works as before. It never
 //! panics, and never says something wrong as if nothing were.
 
-use memo::sparse::{Digest, Memory, Shape, Size};
 use crate::common::says;
-use memo_store::{CompletionOptions, DocumentState, Error, NewDocument, NewModel, Observer, Snapshot, Store};
+use memo::sparse::{Digest, Memory, Shape, Size};
+use memo_store::{
+    CompletionOptions, DocumentState, Error, NewDocument, NewModel, Observer, Snapshot, Store,
+};
 use memo_text::Tokenizer;
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -94,7 +96,7 @@ impl Sound {
 
     /// Whether a model names damage. If not, it must be right.
     fn opens(&self, at: &Path) -> Result<bool, Error> {
-        let mut store = Store::open(at)?;
+        let store = Store::open(at)?;
         let digest = store.digest()?;
         let says = store.complete(PROMPT, &CompletionOptions::greedy(4))?.completion;
         let damage = store.verify(&Observer::default())?.damage;
@@ -115,7 +117,11 @@ fn cut_off_and_missing_files_are_named() {
         sound.with(&at, name, None);
         let named = sound.examine(&at, &format!("{name} missing"));
         // The memory is made again from the ledger, and the locks too.
-        assert_eq!(named, !name.starts_with("memory.") && !name.ends_with("lock"), "{name} missing");
+        assert_eq!(
+            named,
+            !name.starts_with("memory.") && !name.ends_with("lock"),
+            "{name} missing"
+        );
         let short = [0, 1, 15, 16, 17, bytes.len() - 1];
         let cuts = short.into_iter().chain((1024..bytes.len()).step_by(1024));
         for len in cuts.filter(|&len| len < bytes.len()) {
@@ -335,7 +341,7 @@ fn damaged_cells_are_refused_when_touched_and_never_blessed() {
     store.rebuild(None).unwrap();
     assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
     store.retire(touched, None).unwrap();
-    assert!(!store.document(touched).unwrap().state == DocumentState::Live);
+    assert_eq!(store.document(touched).unwrap().state, DocumentState::Retired);
 }
 
 #[test]
@@ -346,7 +352,7 @@ fn a_damaged_checkpoint_is_made_again_from_the_ledger() {
     let Err(Error::Damaged { path, help, .. }) = Store::open(&at) else { panic!("opened") };
     assert_eq!(path, at.join(sound.checkpoint().0));
     assert!(help.contains("memo rebuild"));
-    let mut store = Store::open_anew(&at).unwrap();
+    let store = Store::open_anew(&at).unwrap();
     assert_eq!(store.digest().unwrap(), sound.digest);
     drop(store);
     assert!(!sound.examine(&at, "made again"));

@@ -1,7 +1,10 @@
 //! What can be done with documents, and what is refused.
 
 use crate::common::{self, digest_of, says, small};
-use memo_store::{Conflict, Error, NewDocument, NewModel, Observer, RenamedDocument, Snapshot, Store, TransactionKind};
+use memo_store::{
+    Conflict, Error, NewDocument, NewModel, Observer, RenamedDocument, Snapshot, Store,
+    TransactionKind,
+};
 
 const OWL: &str = "The owl reads at night by the light of the moon.";
 const CAT: &str = "The cat sleeps all day on the warm red roof.";
@@ -80,7 +83,10 @@ fn retired_documents_come_back() {
     store.restore("a", None).unwrap();
     assert_eq!(store.digest().unwrap(), both);
     let kinds: Vec<TransactionKind> = store.history("a").unwrap().iter().map(|t| t.kind).collect();
-    assert_eq!(kinds, [TransactionKind::Memorize, TransactionKind::Retire, TransactionKind::Restore]);
+    assert_eq!(
+        kinds,
+        [TransactionKind::Memorize, TransactionKind::Retire, TransactionKind::Restore]
+    );
     assert_eq!(store.history("b").unwrap().len(), 1);
 }
 
@@ -446,7 +452,7 @@ fn an_export_can_be_imported() {
         store.export(&place("out"), true).unwrap();
         store.export(&place("bare"), false).unwrap();
         Store::import(&place("out"), &place("in")).unwrap();
-        let mut again = Store::open(&place("in")).unwrap();
+        let again = Store::open(&place("in")).unwrap();
         assert_eq!(again.digest().unwrap(), digest);
         assert_eq!(again.document("a").unwrap().labels["kind"], "bird");
         assert!(again.verify(&Observer::default()).unwrap().damage.is_empty());

@@ -71,7 +71,9 @@ fn piece_by_piece_gives_the_same_memory() {
     let name = format!("memory.{:012}", 5);
     let bytes = |path: &Path| std::fs::read(path.join(&name)).unwrap();
     assert!(bytes(&pieces) == bytes(&whole));
-    assert!(Snapshot::open(&pieces).unwrap().complete("one two", &CompletionOptions::greedy(1)).is_ok());
+    assert!(
+        Snapshot::open(&pieces).unwrap().complete("one two", &CompletionOptions::greedy(1)).is_ok()
+    );
 }
 
 #[test]
@@ -110,6 +112,8 @@ fn work_that_is_stopped_changes_nothing() {
         }
         store.observe(|_| ControlFlow::Continue(()));
         drop(store);
-        assert!(Store::open(&path).unwrap().verify(&Observer::default()).unwrap().damage.is_empty());
+        assert!(
+            Store::open(&path).unwrap().verify(&Observer::default()).unwrap().damage.is_empty()
+        );
     }
 }

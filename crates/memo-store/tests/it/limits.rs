@@ -204,7 +204,7 @@ fn a_model_that_cannot_be_written_can_be_read() {
         assert_eq!(says(&reader, "Note 2: the owl", 6), " reads");
         assert!(matches!(Store::open(path), Err(Error::Io { .. })));
         drop(guard);
-        let mut store = Store::open(path).unwrap();
+        let store = Store::open(path).unwrap();
         assert_eq!(store.digest().unwrap(), digest_of(&[text(1), text(2)], &[]));
     }
 }

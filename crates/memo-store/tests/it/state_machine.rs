@@ -254,7 +254,7 @@ impl Book {
         Some(())
     }
 
-    fn forget(&[&mut self], id: &str) -> Option<()> {
+    fn forget_document(&mut self, id: &str) -> Option<()> {
         self.entry(id).versions.iter().find(|version| version.is_some())?;
         self.record(true, vec![Step::Move(id.to_owned(), None)]);
         self.entries.get_mut(id)?.versions.fill(None);

@@ -75,12 +75,8 @@ fn each<T: Send>(
     read: impl Fn(usize, &[u32], usize, &mut Scratch) -> Result<T, Error> + Sync,
 ) -> Result<Vec<Vec<T>>, Error> {
     let window = readout.window(memory);
-    for (text, Range { start, end }) in texts {
-        let (start, end, positions) = (*start, *end, text.len() + 1);
-        if start > end || end > positions {
-            return Err(Error::Range { start, end, positions });
-        }
-        memory.view(&text[start.saturating_sub(window)..end.min(text.len())])?;
+    for (text, positions) in texts {
+        memory.settings().check_positions(text, positions, window)?;
     }
     let all = texts.iter().enumerate();
     let all: Vec<(usize, usize)> =

@@ -139,23 +139,24 @@ impl Memory {
         self.write(&[Span::whole(document, -1)])
     }
 
-    /// Says what is wrong with passages that [`Memory::write`] would refuse.
-    pub fn check(&self, passages: &[Span<'_>]) -> Result<(), Error> {
-        passages.iter().try_for_each(|passage| passage.check(&self.settings))
+    /// Says what is wrong with spans that [`Memory::write`] would refuse.
+    pub fn check(&self, spans: &[Span<'_>]) -> Result<(), Error> {
+        spans.iter().try_for_each(|span| span.check(&self.settings))
     }
 
-    /// Adds passages of documents with their weights, many at once. All are checked before anything changes.
-    pub fn write(&mut self, passages: &[Span<'_>]) -> Result<(), Error> {
-        self.write_within(&Scope::EVERYTHING, passages)
+    /// Adds spans of documents with their weights, many at once. If it fails, nothing has changed: spans, and the pages that
+    /// they need of guarded storage, are checked first.
+    pub fn write(&mut self, spans: &[Span<'_>]) -> Result<(), Error> {
+        self.write_within(&Scope::EVERYTHING, spans)
     }
 
     /// Writes only what of [`Memory::write`] is within a scope. The memory is then right there, and nowhere else: for
     /// making one that is larger than RAM, scope by scope. Memory that nothing is written to is not taken.
-    pub fn write_within(&mut self, scope: &Scope, passages: &[Span<'_>]) -> Result<(), Error> {
-        self.check(passages)?;
+    pub fn write_within(&mut self, scope: &Scope, spans: &[Span<'_>]) -> Result<(), Error> {
+        self.check(spans)?;
         self.prior = OnceLock::new();
         let Memory { settings, keys, codes, cells, tables, .. } = self;
-        Writer { settings, keys, codes, cells, tables, scope }.write(passages)
+        Writer { settings, keys, codes, cells, tables, scope }.write(spans)
     }
 
     /// Adds all that another memory of the same settings has memorized.
@@ -383,10 +384,7 @@ impl Memory {
 
     /// The part of a context that can matter: the tokens after the last end token, as far as slots reach.
     pub(crate) fn view<'a>(&self, context: &'a [u32]) -> Result<&'a [u32], Error> {
-        let vocabulary = self.settings.vocabulary;
-        if let Some(position) = context.iter().position(|&token| token >= vocabulary) {
-            return Err(Error::Token { token: context[position], position, vocabulary });
-        }
+        self.settings.check_tokens(context)?;
         let own = context.iter().rposition(|&token| token == self.settings.end);
         Ok(&context[own.map_or(0, |end| end + 1)..])
     }

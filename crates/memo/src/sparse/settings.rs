@@ -7,6 +7,7 @@
 
 use super::Error;
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 
 /// Cells in a cache line: rows are a whole number of lines.
 pub const LINE: usize = 64;
@@ -192,6 +193,33 @@ impl Settings {
     /// Tokens before a position that any slot can see.
     pub fn reach(&self) -> usize {
         self.slots.iter().map(|slot| (slot.skip + slot.len) as usize).max().unwrap_or(0)
+    }
+
+    /// Refuses tokens outside the vocabulary.
+    pub fn check_tokens(&self, tokens: &[u32]) -> Result<(), Error> {
+        self.check_positions(tokens, &(0..tokens.len()), 0).map(|_| ())
+    }
+
+    /// Refuses positions that a text does not have, and tokens outside the vocabulary at those positions or among the `before`
+    /// tokens that precede them: only what will be read is checked. Returns where in the text that is.
+    pub(crate) fn check_positions(
+        &self,
+        text: &[u32],
+        &Range { start, end }: &Range<usize>,
+        before: usize,
+    ) -> Result<Range<usize>, Error> {
+        let (positions, vocabulary) = (text.len() + 1, self.vocabulary);
+        if start > end || end > positions {
+            return Err(Error::Range { start, end, positions });
+        }
+        let read = start.saturating_sub(before)..end.min(text.len());
+        match text[read.clone()].iter().position(|&token| token >= vocabulary) {
+            Some(i) => {
+                let position = read.start + i;
+                Err(Error::Token { token: text[position], position, vocabulary })
+            }
+            None => Ok(read),
+        }
     }
 
     /// Says what is wrong with settings that were put together by hand.

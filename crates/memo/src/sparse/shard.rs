@@ -105,9 +105,9 @@ impl Shard {
         Ok(Shard { memory, scope, owners, index, count })
     }
 
-    /// Writes what is its own of passages. All shards must be given the same.
-    pub fn write(&mut self, passages: &[Span<'_>]) -> Result<(), Error> {
-        self.memory.write_within(&self.scope, passages)
+    /// Writes what is its own of spans. All shards must be given the same.
+    pub fn write(&mut self, spans: &[Span<'_>]) -> Result<(), Error> {
+        self.memory.write_within(&self.scope, spans)
     }
 
     /// What it has of what is wanted. What another shard holds is refused.
@@ -276,10 +276,7 @@ impl ShardReader {
         let (mut new_totals, mut new_rows) = (HashSet::new(), HashSet::new());
         let reach = memory.settings().reach() + 1;
         for (text, positions) in texts {
-            if positions.start > positions.end || positions.end > text.len() + 1 {
-                let Range { start, end } = *positions;
-                return Err(Error::Range { start, end, positions: text.len() + 1 });
-            }
+            memory.settings().check_positions(text, positions, reach)?;
             for p in positions.clone() {
                 let context = memory.view(&text[p.saturating_sub(reach)..p])?;
                 let mut known = true;

@@ -2,6 +2,7 @@
 //!
 //! A batch of positions is planned first: every slot's key, the rows it selects, the table entries it counts in. Writes
 //! are sorted by the share of rows that they touch; then each share is given to one thread, which alone writes there.
+//! Guarded storage checks the rows of all batches before the first is written, so a write is done whole or not at all.
 //! Integer sums commute, so neither the number of threads nor the order can be seen in the result. All that is ever
 //! done is adding a signed weight at a position; forgetting is the same with the opposite sign.
 
@@ -37,31 +38,15 @@ impl<'a> Span<'a> {
         Span { document, positions: 0..document.len() + 1, weight }
     }
 
-    /// Refuses tokens and positions that do not exist.
+    /// Refuses positions that do not exist, and tokens that cannot be in a document, where the span is read.
     pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
-        let vocabulary = settings.vocabulary;
-        if let Some(position) =
-            self.document.iter().position(|&t| t >= vocabulary || t == settings.end)
-        {
-            let token = self.document[position];
-            return Err(if token < vocabulary {
-                Error::End { token, position }
-            } else {
-                Error::Token { token, position, vocabulary }
-            });
+        let read = settings.check_positions(self.document, &self.positions, settings.reach())?;
+        let (first, token) = (read.start, settings.end);
+        match self.document[read].iter().position(|&other| other == token) {
+            Some(i) => Err(Error::End { token, position: first + i }),
+            None => Ok(()),
         }
-        let (Range { start, end }, positions) = (self.positions.clone(), self.document.len() + 1);
-        if start > end || end > positions {
-            return Err(Error::Range { start, end, positions });
-        }
-        Ok(())
     }
-}
-
-/// A run of positions small enough to plan at once.
-struct Piece<'a> {
-    document: &'a [u32],
-    positions: Range<usize>,
 }
 
 /// What a batch of positions writes. Kept from batch to batch for its memory.
@@ -93,44 +78,32 @@ pub(crate) struct Writer<'a> {
 const ALONE: usize = 256;
 
 impl Writer<'_> {
-    /// Writes passages that have been checked.
-    pub(crate) fn write(&mut self, passages: &[Span<'_>]) -> Result<(), Error> {
+    /// Writes spans that have been checked, all of them or, if guarded storage finds damage, none.
+    pub(crate) fn write(&mut self, spans: &[Span<'_>]) -> Result<(), Error> {
         // Plans take about 300 bytes a position: a seventh of the cells they are for, or 2 to 80 MB; a 27th of very
         // large ones. The more positions in a batch, the more of them share lines of the tables and rows.
         let cells = Cells::len(self.settings);
-        let batch = (cells >> 11).clamp(1 << 13, 1 << 18).max((cells >> 13).min(1 << 20));
-        let mut pieces: Vec<Piece<'_>> = Vec::new();
-        let mut plans: Vec<Plan> = Vec::new();
-        let (mut held, mut weight) = (0, 0);
-        for passage in passages.iter().filter(|p| p.weight != 0 && !p.positions.is_empty()) {
-            if passage.weight != weight {
-                self.batch(&mut pieces, &mut plans, &mut held, weight)?;
-                weight = passage.weight;
-            }
-            let Range { mut start, end } = passage.positions;
-            while start < end {
-                let stop = end.min(start + batch - held);
-                pieces.push(Piece { document: passage.document, positions: start..stop });
-                held += stop - start;
-                start = stop;
-                if held == batch {
-                    self.batch(&mut pieces, &mut plans, &mut held, weight)?;
-                }
+        let size = (cells >> 11).clamp(1 << 13, 1 << 18).max((cells >> 13).min(1 << 20));
+        let weighted = spans.chunk_by(|a, b| a.weight == b.weight).filter(|s| s[0].weight != 0);
+        let batches: Vec<Vec<Span<'_>>> = weighted.flat_map(|same| divide(same, size)).collect();
+        let mut plans = Vec::new();
+        if self.cells.guarded() {
+            // Plans of all batches would take too much memory; making them twice takes little time.
+            for batch in &batches {
+                self.verify(self.plan_batch(batch, &mut plans))?;
             }
         }
-        self.batch(&mut pieces, &mut plans, &mut held, weight)
+        for batch in &batches {
+            self.write_batch(batch, &mut plans);
+        }
+        Ok(())
     }
 
-    fn batch(
-        &mut self,
-        pieces: &mut Vec<Piece<'_>>,
-        plans: &mut Vec<Plan>,
-        held: &mut usize,
-        weight: i32,
-    ) -> Result<(), Error> {
-        let alone = *held <= ALONE;
+    /// Plans a batch, on all threads if it is large, in plans that are kept for their memory.
+    fn plan_batch<'p>(&self, batch: &[Span<'_>], plans: &'p mut Vec<Plan>) -> &'p [Plan] {
+        let alone = is_small(batch);
         let threads = if alone { 1 } else { rayon::current_num_threads() };
-        let parts = divide(pieces, held.div_ceil(threads).max(1));
+        let parts = divide(batch, positions(batch).div_ceil(threads));
         plans.resize_with(plans.len().max(parts.len()), Plan::default);
         let plans = &mut plans[..parts.len()];
         if alone {
@@ -139,10 +112,12 @@ impl Writer<'_> {
             let both = parts.par_iter().zip(plans.par_iter_mut());
             both.for_each(|(part, plan)| self.plan(part, plan));
         }
-        let plans = &*plans;
-        pieces.clear();
-        *held = 0;
-        self.verify(plans)?;
+        plans
+    }
+
+    /// Writes a batch of spans that all have the same weight.
+    fn write_batch(&mut self, batch: &[Span<'_>], plans: &mut Vec<Plan>) {
+        let (plans, weight) = (self.plan_batch(batch, plans), batch[0].weight);
         let codes = self.codes;
         let write = |(index, mut share): (usize, Share<'_>)| {
             for plan in plans {
@@ -157,7 +132,7 @@ impl Writer<'_> {
         });
         let lists: Vec<Lists<'_>> = lists.collect();
         let shares = self.cells.shares_mut().into_iter().enumerate();
-        if alone {
+        if is_small(batch) {
             shares.for_each(write);
             self.tables.add(&lists, weight.into());
         } else {
@@ -167,14 +142,10 @@ impl Writer<'_> {
                 || self.tables.add(&lists, weight.into()),
             );
         }
-        Ok(())
     }
 
-    /// Lets guarded storage check what is about to change, before anything does.
+    /// Has guarded storage check the rows that plans write.
     fn verify(&self, plans: &[Plan]) -> Result<(), Error> {
-        if !self.cells.guarded() {
-            return Ok(());
-        }
         for plan in plans {
             for share in 0..self.cells.shares() {
                 let (slot, first) = self.cells.share(share);
@@ -186,8 +157,8 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Works out what some pieces write.
-    fn plan(&self, pieces: &[Piece<'_>], plan: &mut Plan) {
+    /// Works out what some spans write.
+    fn plan(&self, spans: &[Span<'_>], plan: &mut Plan) {
         let Plan { writes, unigrams, blocks, of_slot, keys, .. } = plan;
         let [pairs, totals, discounts] = keys;
         writes.resize_with(self.cells.shares(), Vec::new);
@@ -201,8 +172,8 @@ impl Writer<'_> {
             |document: &[u32], p: usize| document.get(p).copied().unwrap_or(self.settings.end);
         // Keys see `reach` tokens back; hashing those again is cheaper than keeping the hashes of all documents.
         let first = |positions: &Range<usize>| positions.start.saturating_sub(reach);
-        blocks.resize_with(blocks.len().max(pieces.len()), Blocks::default);
-        for (Piece { document, positions }, blocks) in pieces.iter().zip(&mut *blocks) {
+        blocks.resize_with(blocks.len().max(spans.len()), Blocks::default);
+        for (Span { document, positions, .. }, blocks) in spans.iter().zip(&mut *blocks) {
             for p in positions.clone() {
                 let before = p.checked_sub(1).map_or(BOUNDARY, |p| token(document, p));
                 unigrams.push(token(document, p));
@@ -222,7 +193,7 @@ impl Writer<'_> {
             let writes = &mut writes[shares.clone()];
             let counted = self.settings.counted(s);
             let mut tokens = &unigrams[..];
-            for (Piece { document, positions }, blocks) in pieces.iter().zip(&*blocks) {
+            for (Span { document, positions, .. }, blocks) in spans.iter().zip(&*blocks) {
                 let first = first(positions);
                 let seen = positions.start - first..positions.end - first;
                 if written || counted == Counted::Alone {
@@ -271,40 +242,50 @@ impl Writer<'_> {
 }
 
 /// Blocks of one or two tokens are counted as the tokens or pairs that end them: every position that is written is a
-/// block before the next. At the edges of a piece that is one too few and one too many; two pieces that meet cancel.
+/// block before the next. At the edges of a span that is one too few and one too many; two spans that meet cancel.
 fn one_on(positions: &Range<usize>, document: usize) -> (Range<usize>, Range<usize>) {
     let after = usize::from(positions.end <= document);
     (positions.start..positions.start + 1, positions.end..positions.end + after)
 }
 
 /// The blocks of an older head are those of the newest head `skip` positions ago. What is counted there is right but for
-/// the edges of a piece: blocks that end before it are too few, those that end last are too many.
+/// the edges of a span: blocks that end before it are too few, those that end last are too many.
 fn back(positions: &Range<usize>, skip: usize) -> (Range<usize>, Range<usize>) {
     let Range { start, end } = *positions;
     let seen = start.saturating_sub(skip)..end.saturating_sub(skip);
     (seen.start..seen.end.min(start), seen.end.max(start)..end)
 }
 
-/// Divides pieces into lists of about `size` positions.
-fn divide<'a>(pieces: &[Piece<'a>], size: usize) -> Vec<Vec<Piece<'a>>> {
-    let mut parts: Vec<Vec<Piece<'a>>> = Vec::new();
+/// How many positions spans have.
+fn positions(spans: &[Span<'_>]) -> usize {
+    spans.iter().map(|span| span.positions.len()).sum()
+}
+
+/// Whether a batch is not worth the cost of other threads.
+fn is_small(batch: &[Span<'_>]) -> bool {
+    positions(batch) <= ALONE
+}
+
+/// Divides spans into lists of `size` positions, the last one of fewer.
+fn divide<'a>(spans: &[Span<'a>], size: usize) -> Vec<Vec<Span<'a>>> {
+    let mut lists: Vec<Vec<Span<'a>>> = Vec::new();
     let mut room = 0;
-    for piece in pieces {
-        let Range { mut start, end } = piece.positions;
+    for span in spans {
+        let Range { mut start, end } = span.positions;
         while start < end {
             if room == 0 {
-                parts.push(Vec::new());
+                lists.push(Vec::new());
                 room = size;
             }
             let stop = end.min(start + room);
-            if let Some(part) = parts.last_mut() {
-                part.push(Piece { document: piece.document, positions: start..stop });
+            if let Some(list) = lists.last_mut() {
+                list.push(Span { positions: start..stop, ..*span });
             }
             room -= stop - start;
             start = stop;
         }
     }
-    parts
+    lists
 }
 
 #[cfg(test)]

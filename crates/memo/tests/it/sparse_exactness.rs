@@ -3,10 +3,12 @@
 
 use crate::sparse_common::{on_threads, settings, text};
 use memo::sparse::{
-    Digest, Error, Leaves, Memory, PARTS, Ram, SavedMemory, Scope, Settings, Slot, Span, Storage,
-    TableKind,
+    Digest, Error, Leaves, Memory, PAGE, PARTS, Ram, SavedMemory, Scope, Settings, Slot, Span,
+    Storage, TableKind,
 };
 use proptest::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Settings with a few odd shapes of slot, small enough for rows to be shared by everything.
 fn odd_settings(heads: u32, vocabulary: u32) -> Settings {
@@ -41,6 +43,12 @@ fn memory_with(settings: &Settings, passages: &[Span<'_>]) -> Memory {
     let mut memory = Memory::new(settings.clone()).unwrap();
     memory.write(passages).unwrap();
     memory
+}
+
+fn memory_with_result(settings: &Settings, spans: &[Span<'_>]) -> Result<Digest, Error> {
+    let mut memory = Memory::new(settings.clone())?;
+    memory.write(spans)?;
+    memory.digest()
 }
 
 fn whole(documents: &[Vec<u32>]) -> Vec<Span<'_>> {
@@ -299,6 +307,101 @@ fn what_is_refused_changes_nothing() {
     ));
     assert!(matches!(memory.evidence(&[1, 77]), Err(Error::Token { token: 77, position: 1, .. })));
     assert_eq!(memory.digest().unwrap(), before);
+}
+
+/// A span is checked where it is read: its positions and as many tokens before them as slots reach. Checking the whole document
+/// for each of its slices would take time quadratic in its length.
+#[test]
+fn a_span_is_checked_where_it_is_read() {
+    let settings = odd_settings(2, 40);
+    let mut document = text(100, 40, 3).into_iter().map(|token| token + 1).collect::<Vec<u32>>();
+    let write = |document: &[u32], positions| {
+        memory_with_result(&settings, &[Span { document, positions, weight: 1 }])
+    };
+    let first_after = 60 + settings.reach() + 1;
+    for (token, refused) in [
+        (99, Error::Token { token: 99, position: 60, vocabulary: 40 }),
+        (0, Error::End { token: 0, position: 60 }),
+    ] {
+        let before = (write(&document, 0..60), write(&document, first_after..101));
+        document[60] = token;
+        assert_eq!((write(&document, 0..60), write(&document, first_after..101)), before);
+        for positions in [0..101, 0..61, 60..61, first_after - 1..101] {
+            assert_eq!(write(&document, positions), Err(refused.clone()));
+        }
+        document[60] = 1;
+    }
+}
+
+/// Guarded cells in RAM, of which one page fails verification.
+struct Damaged {
+    cells: Ram,
+    page: Arc<AtomicUsize>,
+}
+
+impl Storage for Damaged {
+    fn bytes(&self) -> &[u8] {
+        self.cells.bytes()
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        self.cells.bytes_mut()
+    }
+
+    fn guarded(&self) -> bool {
+        true
+    }
+
+    fn verify(&self, page: usize) -> Result<(), Error> {
+        if page == self.page.load(Ordering::Relaxed) {
+            return Err(Error::Storage(format!("page {page}")));
+        }
+        Ok(())
+    }
+}
+
+/// Everything that a memory holds.
+fn contents(memory: &mut Memory) -> impl PartialEq + std::fmt::Debug + use<> {
+    let table = |kind| (0..PARTS).map(|part| memory.part(kind, part).collect()).collect();
+    let tables: [Vec<Vec<(u32, i64)>>; 2] = [TableKind::Pairs, TableKind::Totals].map(table);
+    let wide: Vec<_> = memory.wide_rows().collect();
+    let (cells, unigrams) = (memory.cells().to_vec(), memory.unigrams().to_vec());
+    (cells, wide, tables, unigrams, memory.digest().unwrap())
+}
+
+/// A write that meets a damaged page has written nothing, wherever in the spans the page is needed: an update never takes
+/// the old text out without putting the new one in.
+#[test]
+fn a_write_that_meets_damage_changes_nothing() {
+    let settings = settings(2_000, 1 << 23);
+    let (old, new) = (text(30, 2_000, 5), text(30, 2_000, 6));
+    // More positions than are planned at once, in few rows.
+    let long = vec![7; 10_000];
+    let page = Arc::new(AtomicUsize::new(usize::MAX));
+    let cells = Ram::new(Memory::storage_len(&settings)).unwrap();
+    let storage = Damaged { cells, page: page.clone() };
+    let mut memory = Memory::with_storage(settings.clone(), Box::new(storage)).unwrap();
+    memory.memorize(&old).unwrap();
+    let before = contents(&mut memory);
+    // A page that only the new text needs.
+    let written = memory_with(&settings, &[Span::whole(&new, 1)]);
+    let others = memory_with(&settings, &[Span::whole(&old, 1), Span::whole(&long, 1)]);
+    let both = written.cells().chunks(PAGE).zip(others.cells().chunks(PAGE));
+    let touched = |page: &[u8]| page.iter().any(|&cell| cell != 0);
+    let damaged = both.enumerate().find(|(_, (new, other))| touched(new) && !touched(other));
+    page.store(damaged.unwrap().0, Ordering::Relaxed);
+    for spans in [
+        vec![Span::whole(&old, -1), Span::whole(&new, 1)],
+        vec![Span::whole(&long, 1), Span::whole(&new, 1)],
+        vec![Span::whole(&old, 1), Span::whole(&long, 3), Span::whole(&new, -2)],
+    ] {
+        assert!(matches!(memory.write(&spans), Err(Error::Storage(_))));
+        assert!(contents(&mut memory) == before, "{} spans", spans.len());
+    }
+    // Where nothing is damaged, the same writes succeed.
+    page.store(usize::MAX, Ordering::Relaxed);
+    memory.write(&[Span::whole(&old, -1), Span::whole(&new, 1)]).unwrap();
+    assert_eq!(memory.digest().unwrap(), digest_of(&settings, &[new]));
 }
 
 /// Scope by scope, a memory comes out as it would in one go: every cell and every count is in exactly one scope.
