@@ -57,10 +57,8 @@ impl Store {
         }
         for (_, path) in checkpoint::list(&self.directory)? {
             let checked = Checkpoint::open(&path).and_then(|checkpoint| {
-                let mut memory = checkpoint.memory()?;
-                let said = memory.digest()?;
-                memory.all_changed();
-                Ok((said, memory.digest()?))
+                let memory = checkpoint.memory()?;
+                Ok((memory.digest()?, memory.digest_anew()?))
             });
             match checked {
                 Ok((said, found)) if said == found => {}
@@ -83,7 +81,7 @@ impl Store {
         let document = self.document(id)?;
         let (number, before) = (document.number, document.place);
         match self.anew(&[Op { document: document.id, number, before, after: None }])? {
-            Engine::Sparse(mut memory) => Ok(memory.digest()?),
+            Engine::Sparse(memory) => Ok(memory.digest()?),
             // What a dense memory is a function of is what its digest is taken of.
             Engine::Dense(_) => self.digest_of_contents(Some(number)),
         }

@@ -53,7 +53,7 @@ pub(crate) fn write_pieces(
         let mut draft = Draft::new(file, path);
         let mut leaves = Memory::new(settings.clone())?.leaves()?;
         for (scope, bytes) in &cells {
-            let mut memory = make(scope)?;
+            let memory = make(scope)?;
             let runs = bytes.start / PAGE..bytes.end / PAGE;
             leaves.cells[runs.clone()].copy_from_slice(&memory.leaves()?.cells[runs]);
             draft.cells(&memory.cells()[bytes.clone()])?;
@@ -66,7 +66,7 @@ pub(crate) fn write_pieces(
             for parts in ranges {
                 let first = kind == TableKind::Pairs && parts.start == 0;
                 let scope = Scope::parts(kind, parts.clone());
-                let mut memory = make(&if first { scope.and_unigrams() } else { scope })?;
+                let memory = make(&if first { scope.and_unigrams() } else { scope })?;
                 let made = memory.leaves()?;
                 let (to, from) = match kind {
                     TableKind::Pairs => (&mut leaves.pairs, &made.pairs),
