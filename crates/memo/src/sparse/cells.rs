@@ -91,7 +91,7 @@ pub(crate) struct Cells {
     regions: Vec<Region>,
     /// The wide rows of each share, by their number in it.
     wide: Vec<BTreeMap<u32, Wide>>,
-    /// Runs that changed since their digest was taken.
+    /// Pages that changed: see [`super::digest`].
     changed: Vec<bool>,
 }
 
@@ -148,14 +148,11 @@ impl Cells {
         &as_cells(self.storage.bytes())[region.start..region.start + region.stride]
     }
 
-    /// Has storage check the run of a row, if it wants to.
+    /// Has guarded storage check the page of a row.
     #[inline(always)]
     pub(crate) fn verify(&self, slot: usize, row: u64) -> Result<(), Error> {
-        if self.guarded {
-            let region = &self.regions[slot];
-            return self.storage.verify((region.start + row as usize * region.width) / PAGE);
-        }
-        Ok(())
+        let region = &self.regions[slot];
+        self.verify_page((region.start + row as usize * region.width) / PAGE)
     }
 
     pub(crate) fn prefetch(&self, slot: usize, row: u64) {
@@ -243,13 +240,9 @@ impl Cells {
 
     /// Adds another memory's cells to these.
     pub(crate) fn merge(&mut self, other: &Cells) -> Result<(), Error> {
-        for run in 0..other.changed.len() {
-            if other.guarded {
-                other.storage.verify(run)?;
-            }
-            if self.guarded {
-                self.storage.verify(run)?;
-            }
+        for page in 0..self.pages() {
+            other.verify_page(page)?;
+            self.verify_page(page)?;
         }
         self.shares_mut().into_par_iter().enumerate().for_each(|(index, mut share)| {
             let (_, first) = other.share(index);
@@ -339,28 +332,32 @@ impl Cells {
         self.storage = storage;
     }
 
-    pub(crate) fn all_changed(&mut self) {
-        self.changed.fill(true);
+    pub(crate) fn set_changed(&mut self, changed: bool) {
+        self.changed.fill(changed);
+    }
+
+    /// Whether a page changed since flags were cleared.
+    pub(crate) fn changed(&self, page: usize) -> bool {
+        self.changed[page]
+    }
+
+    pub(crate) fn pages(&self) -> usize {
+        self.changed.len()
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
         self.storage.bytes()
     }
 
-    pub(crate) fn verify_run(&self, run: usize) -> Result<(), Error> {
-        if self.guarded { self.storage.verify(run) } else { Ok(()) }
+    /// Has guarded storage check a page.
+    #[inline(always)]
+    pub(crate) fn verify_page(&self, page: usize) -> Result<(), Error> {
+        if self.guarded { self.storage.verify(page) } else { Ok(()) }
     }
 
-    /// The runs that changed since this was last asked.
-    pub(crate) fn take_changed(&mut self) -> Vec<usize> {
-        let runs = (0..self.changed.len()).filter(|&run| self.changed[run]).collect();
-        self.changed.fill(false);
-        runs
-    }
-
-    /// The wide rows of a run, by their number in it, each with its values.
-    pub(crate) fn wide_in_run(&self, run: usize) -> Vec<(u32, Vec<i32>)> {
-        let cell = run * PAGE;
+    /// The wide rows of a page, by their number in it, each with its values.
+    pub(crate) fn wide_in_page(&self, page: usize) -> Vec<(u32, Vec<i32>)> {
+        let cell = page * PAGE;
         let at = self.regions.partition_point(|region| region.start + region.stride <= cell);
         let region = &self.regions[at];
         let first = (cell - region.start) / region.width;

@@ -1,17 +1,21 @@
 //! The digest of a memory: a Merkle root that is equal exactly when settings, cells and tables are.
 //!
-//! Leaves are runs of cells, parts of tables and runs of unigrams; 256 leaves make a node, all nodes the root of
-//! their kind, the roots with the settings the digest. Only leaves that changed are hashed again, and whoever
-//! holds a range of leaves can hash it alone. What is hashed is values: wide rows are stored in one form only and
+//! Leaves are pages of cells, parts of tables and runs of unigrams; 256 leaves make a node, all nodes the root of
+//! their kind, the roots with the settings the digest. Only leaves that changed are hashed again, and a holder of a
+//! range of leaves can hash it alone. What is hashed is values: wide rows are stored in one form only and
 //! tables are read in order of their keys, so no history can be seen.
+//!
+//! Writing flags the leaves that it changes. A digest hashes those and keeps the hashes; the flags stay until the next
+//! write, which clears them first if all were hashed. So a digest needs no exclusive access to the memory.
 
 use super::cells::Cells;
 use super::table::{PARTS, Part, Table};
 use super::tables::{Tables, UNIGRAM_RUN};
-use super::{Error, PAGE, Settings};
+use super::{Error, Memory, PAGE, Settings};
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Leaves under one node.
 const FAN: usize = 256;
@@ -43,9 +47,9 @@ impl Digest {
     /// The digest of a memory with these leaves, whoever has hashed them.
     pub fn of_leaves(settings: &Settings, leaves: Leaves) -> Result<Self, Error> {
         settings.check()?;
-        let mut digests = Digests::new(settings);
-        digests.restore(leaves)?;
-        Ok(digests.root())
+        let mut hashes = Hashes::new(settings);
+        hashes.restore(leaves)?;
+        Ok(hashes.update(Default::default()))
     }
 }
 
@@ -54,7 +58,7 @@ type Hash = [u8; 32];
 /// The hashes of a memory's leaves. A checkpoint that keeps them spares hashing everything again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaves {
-    /// Of each run of cells.
+    /// Of each page of cells.
     pub cells: Vec<[u8; 32]>,
     /// Of each part of the pairs.
     pub pairs: Vec<[u8; 32]>,
@@ -107,12 +111,13 @@ impl Tree {
         })
     }
 
-    fn update(&mut self, changed: &[usize], leaf: impl Fn(usize) -> Hash + Sync) {
-        let hashes: Vec<Hash> = changed.par_iter().map(|&i| leaf(i)).collect();
-        for (&i, hash) in changed.iter().zip(hashes) {
+    /// Puts leaves in place, which come in order of their numbers.
+    fn update(&mut self, leaves: impl IntoIterator<Item = (usize, Hash)>) {
+        let mut nodes = Vec::new();
+        for (i, hash) in leaves {
             self.leaves[i] = hash;
+            nodes.push(i / FAN);
         }
-        let mut nodes: Vec<usize> = changed.iter().map(|i| i / FAN).collect();
         nodes.dedup();
         for node in nodes {
             self.nodes[node] = self.node(node);
@@ -129,42 +134,103 @@ impl Tree {
     }
 }
 
+impl Memory {
+    /// The digest of settings, cells and tables. Only what changed since the last one is hashed.
+    pub fn digest(&self) -> Result<Digest, Error> {
+        self.digests.digest(&self.cells, &self.tables)
+    }
+
+    /// The digest with everything hashed anew, whatever a checkpoint or an earlier digest said.
+    pub fn digest_anew(&self) -> Result<Digest, Error> {
+        let mut hashes = Hashes::new(self.settings());
+        Ok(hashes.update(hash_leaves(&self.cells, &self.tables, true)?))
+    }
+
+    /// The hashes that the digest is made of.
+    pub fn leaves(&self) -> Result<Leaves, Error> {
+        self.digest()?;
+        let hashes = self.digests.lock();
+        let [cells, pairs, totals, unigrams] =
+            [&hashes.cells, &hashes.pairs, &hashes.totals, &hashes.unigrams]
+                .map(|tree| tree.leaves.clone());
+        Ok(Leaves { cells, pairs, totals, unigrams })
+    }
+}
+
 /// The hashes of a memory, kept between digests.
-#[derive(Clone, Debug)]
-pub(crate) struct Digests {
-    settings: Hash,
-    cells: Tree,
-    pairs: Tree,
-    totals: Tree,
-    unigrams: Tree,
+#[derive(Debug)]
+pub(crate) struct Digests(Mutex<Hashes>);
+
+impl Clone for Digests {
+    fn clone(&self) -> Self {
+        Digests(Mutex::new(self.lock().clone()))
+    }
 }
 
 impl Digests {
     /// The hashes of an empty memory.
     pub(crate) fn new(settings: &Settings) -> Self {
-        let parts = Tree::uniform(PARTS, part(&Part::default()));
-        let n = settings.vocabulary as usize;
-        let mut unigrams = Tree::uniform(n.div_ceil(UNIGRAM_RUN), [0; 32]);
-        let changed: Vec<usize> = (0..unigrams.leaves.len()).collect();
-        unigrams.update(&changed, |i| counts(&vec![0; UNIGRAM_RUN.min(n - i * UNIGRAM_RUN)]));
-        Digests {
-            settings: settings_hash(settings),
-            cells: Tree::uniform(Cells::len(settings) / PAGE, run(&[0; PAGE], &[])),
-            pairs: parts.clone(),
-            totals: parts,
-            unigrams,
-        }
-    }
-
-    /// The leaves as of the last digest.
-    pub(crate) fn leaves(&self) -> Leaves {
-        let [cells, pairs, totals, unigrams] =
-            [&self.cells, &self.pairs, &self.totals, &self.unigrams].map(|t| t.leaves.clone());
-        Leaves { cells, pairs, totals, unigrams }
+        Digests(Mutex::new(Hashes::new(settings)))
     }
 
     /// Takes leaves from a checkpoint.
     pub(crate) fn restore(&mut self, leaves: Leaves) -> Result<(), Error> {
+        self.lock().restore(leaves)
+    }
+
+    /// Begins a change. Returns whether all leaves that changed before were hashed, so that their flags can be cleared.
+    pub(crate) fn begin_change(&mut self) -> bool {
+        self.lock().digest.take().is_some()
+    }
+
+    fn digest(&self, cells: &Cells, tables: &Tables) -> Result<Digest, Error> {
+        if let Some(digest) = self.lock().digest {
+            return Ok(digest);
+        }
+        // The lock is not held while leaves are hashed: that runs on all threads, and a thread that waits for others may
+        // take up another digest of the same memory. Callers that hash at the same time find the same hashes.
+        let leaves = hash_leaves(cells, tables, false)?;
+        Ok(self.lock().update(leaves))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Hashes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The trees of all kinds of leaf.
+#[derive(Clone, Debug)]
+struct Hashes {
+    settings: Hash,
+    cells: Tree,
+    pairs: Tree,
+    totals: Tree,
+    unigrams: Tree,
+    /// The digest, if no leaf has changed since it was taken.
+    digest: Option<Digest>,
+}
+
+impl Hashes {
+    /// The hashes of an empty memory.
+    fn new(settings: &Settings) -> Self {
+        let parts = Tree::uniform(PARTS, part(&Part::default()));
+        let n = settings.vocabulary as usize;
+        let mut unigrams = Tree::uniform(n.div_ceil(UNIGRAM_RUN), [0; 32]);
+        unigrams.update(
+            (0..unigrams.leaves.len())
+                .map(|i| (i, counts(&vec![0; UNIGRAM_RUN.min(n - i * UNIGRAM_RUN)]))),
+        );
+        Hashes {
+            settings: settings_hash(settings),
+            cells: Tree::uniform(Cells::len(settings) / PAGE, page(&[0; PAGE], &[])),
+            pairs: parts.clone(),
+            totals: parts,
+            unigrams,
+            digest: None,
+        }
+    }
+
+    fn restore(&mut self, leaves: Leaves) -> Result<(), Error> {
         let Leaves { cells, pairs, totals, unigrams } = leaves;
         let restore = || {
             self.cells.restore(cells)?;
@@ -175,44 +241,47 @@ impl Digests {
         restore().ok_or_else(|| Error::Storage("the number of its hashes is wrong".into()))
     }
 
-    /// Hashes what changed and returns the digest.
-    pub(crate) fn digest(
-        &mut self,
-        cells: &mut Cells,
-        tables: &mut Tables,
-    ) -> Result<Digest, Error> {
-        let changed = cells.take_changed();
-        for &i in &changed {
-            cells.verify_run(i)?;
-        }
-        let cells = &*cells;
-        self.cells
-            .update(&changed, |i| run(&cells.bytes()[i * PAGE..][..PAGE], &cells.wide_in_run(i)));
-        let table = |tree: &mut Tree, table: &mut Table| {
-            let changed = table.take_changed();
-            tree.update(&changed, |i| part(&table.parts()[i]));
-        };
-        table(&mut self.pairs, &mut tables.pairs);
-        table(&mut self.totals, &mut tables.totals);
-        let changed: Vec<usize> =
-            (0..tables.changed.len()).filter(|&i| std::mem::take(&mut tables.changed[i])).collect();
-        let unigrams = &tables.unigrams;
-        self.unigrams.update(&changed, |i| {
-            counts(&unigrams[i * UNIGRAM_RUN..unigrams.len().min((i + 1) * UNIGRAM_RUN)])
-        });
-        Ok(self.root())
-    }
-
-    /// The digest as of the hashes that there are.
-    fn root(&self) -> Digest {
+    /// Puts hashes of leaves in place, of which there may be none, and returns the digest.
+    fn update(&mut self, [cells, pairs, totals, unigrams]: [NumberedHashes; 4]) -> Digest {
+        self.cells.update(cells);
+        self.pairs.update(pairs);
+        self.totals.update(totals);
+        self.unigrams.update(unigrams);
         let trees = [&self.cells, &self.pairs, &self.totals, &self.unigrams];
-        Digest(hash("memo sparse 1", |hasher| {
+        let digest = Digest(hash("memo sparse 1", |hasher| {
             hasher.update(&self.settings);
             for tree in trees {
                 hasher.update(&tree.root());
             }
-        }))
+        }));
+        self.digest = Some(digest);
+        digest
     }
+}
+
+/// Leaves by their numbers, in order.
+type NumberedHashes = Vec<(usize, Hash)>;
+
+/// Hashes the leaves that changed, or all: of cells, pairs, totals and unigrams.
+fn hash_leaves(cells: &Cells, tables: &Tables, all: bool) -> Result<[NumberedHashes; 4], Error> {
+    let pages = (0..cells.pages()).into_par_iter().filter(|&i| all || cells.changed(i));
+    let pages = pages.map(|i| {
+        cells.verify_page(i)?;
+        Ok((i, page(&cells.bytes()[i * PAGE..][..PAGE], &cells.wide_in_page(i))))
+    });
+    let table = |table: &Table| {
+        let parts = table.parts().par_iter().enumerate();
+        let parts = parts.filter(|(_, part)| all || part.changed());
+        parts.map(|(i, part)| (i, self::part(part))).collect()
+    };
+    let runs = tables.unigrams.chunks(UNIGRAM_RUN).zip(&tables.changed).enumerate();
+    let runs = runs.filter(|(_, (_, changed))| all || **changed);
+    Ok([
+        pages.collect::<Result<_, Error>>()?,
+        table(&tables.pairs),
+        table(&tables.totals),
+        runs.map(|(i, (run, _))| (i, counts(run))).collect(),
+    ])
 }
 
 fn settings_hash(settings: &Settings) -> Hash {
@@ -230,7 +299,7 @@ fn settings_hash(settings: &Settings) -> Hash {
     })
 }
 
-fn run(cells: &[u8], wide: &[(u32, Vec<i32>)]) -> Hash {
+fn page(cells: &[u8], wide: &[(u32, Vec<i32>)]) -> Hash {
     hash("cells", |hasher| {
         hasher.update(cells);
         for (row, values) in wide {

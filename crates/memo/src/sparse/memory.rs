@@ -2,7 +2,7 @@
 
 use super::cells::Cells;
 use super::codes::Codes;
-use super::digest::{Digest, Digests, Leaves};
+use super::digest::{Digests, Leaves};
 use super::keys::{Blocks, Keys};
 use super::scope::Scope;
 use super::settings::Counted;
@@ -34,7 +34,7 @@ pub struct Memory {
     pub(crate) codes: Vec<Arc<Codes>>,
     pub(crate) cells: Cells,
     pub(crate) tables: Tables,
-    digests: Digests,
+    pub(super) digests: Digests,
     prior: OnceLock<Prior>,
     /// Of a memory that others hold: which pairs are here, and which were asked for and are not.
     pub(super) partial: Option<Partial>,
@@ -154,7 +154,7 @@ impl Memory {
     /// making one that is larger than RAM, scope by scope. Memory that nothing is written to is not taken.
     pub fn write_within(&mut self, scope: &Scope, spans: &[Span<'_>]) -> Result<(), Error> {
         self.check(spans)?;
-        self.prior = OnceLock::new();
+        self.begin_change();
         let Memory { settings, keys, codes, cells, tables, .. } = self;
         Writer { settings, keys, codes, cells, tables, scope }.write(spans)
     }
@@ -172,15 +172,10 @@ impl Memory {
         if let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) {
             return Err(Error::Merge(what));
         }
-        self.prior = OnceLock::new();
+        self.begin_change();
         self.cells.merge(&other.cells)?;
         self.tables.merge(&other.tables);
         Ok(())
-    }
-
-    /// The digest of settings, cells and tables.
-    pub fn digest(&mut self) -> Result<Digest, Error> {
-        self.digests.digest(&mut self.cells, &mut self.tables)
     }
 
     /// Bytes held.
@@ -208,8 +203,8 @@ impl Memory {
 
     /// Has guarded storage check all cells that were not read yet.
     pub fn verify_cells(&self) -> Result<(), Error> {
-        let runs = self.cells.bytes().len() / super::PAGE;
-        (0..runs).into_par_iter().try_for_each(|run| self.cells.verify_run(run))
+        let pages = (0..self.cells.pages()).into_par_iter();
+        pages.try_for_each(|page| self.cells.verify_page(page))
     }
 
     /// Copies cells that are mapped, and must be checked, into memory of this process: after that, writing all over them
@@ -254,12 +249,6 @@ impl Memory {
         }
     }
 
-    /// The hashes that the digest is made of.
-    pub fn leaves(&mut self) -> Result<Leaves, Error> {
-        self.digest()?;
-        Ok(self.digests.leaves())
-    }
-
     /// A memory as it was saved, over storage that holds its cells.
     pub fn restore(
         settings: Settings,
@@ -290,21 +279,26 @@ impl Memory {
         memory.tables.derive();
         match saved.leaves()? {
             Some(leaves) => memory.digests.restore(leaves)?,
-            None => memory.all_changed(),
+            None => memory.set_changed(true),
         }
-        // Guarded storage checks its runs when they are first read; reading all of them now would undo that.
+        // Guarded storage checks its pages when they are first read; reading all of them now would undo that.
         if !memory.cells.guarded() {
             memory.cells.check()?;
         }
         Ok(memory)
     }
 
-    /// Has the next digest hash everything again, whatever a checkpoint said.
-    pub fn all_changed(&mut self) {
-        self.cells.all_changed();
-        self.tables.pairs.all_changed();
-        self.tables.totals.all_changed();
-        self.tables.changed.fill(true);
+    fn set_changed(&mut self, changed: bool) {
+        self.cells.set_changed(changed);
+        self.tables.set_changed(changed);
+    }
+
+    /// Begins a change: drops what was derived from the contents.
+    fn begin_change(&mut self) {
+        self.prior = OnceLock::new();
+        if self.digests.begin_change() {
+            self.set_changed(false);
+        }
     }
 
     /// How often the block of a slot occurred, given its key; `context` ends where the slot's prediction begins, and

@@ -17,7 +17,7 @@
 //!
 //! let mut shards = [Shard::new(settings.clone(), 0, 2)?, Shard::new(settings.clone(), 1, 2)?];
 //! shards.iter_mut().try_for_each(|shard| shard.write(&[Span::whole(&text, 1)]))?;
-//! let leaves = shards.iter_mut().map(Shard::leaves).collect::<Result<Vec<_>, _>>()?;
+//! let leaves = shards.iter().map(Shard::leaves).collect::<Result<Vec<_>, _>>()?;
 //! assert_eq!(Shard::digest(&settings, &leaves)?, memory.digest()?);
 //!
 //! let mut lens = ShardReader::new(settings, 2)?;
@@ -173,7 +173,7 @@ impl Shard {
     }
 
     /// The hashes of what is its own.
-    pub fn leaves(&mut self) -> Result<Leaves, Error> {
+    pub fn leaves(&self) -> Result<Leaves, Error> {
         let Leaves { cells, pairs, totals, unigrams } = self.memory.leaves()?;
         Ok(Leaves {
             cells: cells[self.runs()].to_vec(),
@@ -478,7 +478,7 @@ mod tests {
                     shard.write(&all).unwrap();
                     shard.write(&[Span::whole(&texts[2], -1)]).unwrap();
                 }
-                let leaves: Vec<Leaves> = shards.iter_mut().map(|s| s.leaves().unwrap()).collect();
+                let leaves: Vec<Leaves> = shards.iter().map(|s| s.leaves().unwrap()).collect();
                 assert_eq!(Shard::digest(&settings, &leaves).unwrap(), digest, "{count} shards");
                 let held: usize = shards.iter().map(Shard::held).sum();
                 assert!(held < memory.usage().total() * 2 + (count << 18), "{held}");

@@ -307,6 +307,11 @@ impl Part {
         places.map(|i| (self.keys[i], self.count(i)))
     }
 
+    /// Whether an entry changed since flags were cleared.
+    pub(crate) fn changed(&self) -> bool {
+        self.changed
+    }
+
     fn held(&self) -> usize {
         let large = self.large.len() * 32;
         size_of::<Part>() + self.keys.capacity() * 4 + self.counts.capacity() + large
@@ -380,16 +385,8 @@ impl Table {
         Table { parts }
     }
 
-    /// Has all parts hashed again.
-    pub(crate) fn all_changed(&mut self) {
-        self.parts.iter_mut().for_each(|part| part.changed = true);
-    }
-
-    /// The parts that changed since this was last asked.
-    pub(crate) fn take_changed(&mut self) -> Vec<usize> {
-        let changed = (0..PARTS).filter(|&p| self.parts[p].changed).collect();
-        self.parts.iter_mut().for_each(|part| part.changed = false);
-        changed
+    pub(crate) fn set_changed(&mut self, changed: bool) {
+        self.parts.iter_mut().for_each(|part| part.changed = changed);
     }
 }
 

@@ -73,7 +73,7 @@ pub(crate) struct Tables {
     pub(crate) totals: Table,
     /// Derived: the number of different tokens (or the boundary) that each token has followed.
     pub(crate) continuations: Vec<i64>,
-    /// Runs of unigrams that changed since their digest was taken.
+    /// Runs of unigrams that changed: see [`super::digest`].
     pub(crate) changed: Vec<bool>,
 }
 
@@ -111,6 +111,12 @@ impl Tables {
                 }
             },
         );
+    }
+
+    pub(crate) fn set_changed(&mut self, changed: bool) {
+        self.pairs.set_changed(changed);
+        self.totals.set_changed(changed);
+        self.changed.fill(changed);
     }
 
     pub(crate) fn add_unigram(&mut self, token: u32, weight: i64) {

@@ -7,6 +7,7 @@ use memo::sparse::{
     Storage, TableKind,
 };
 use proptest::prelude::*;
+use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -249,6 +250,83 @@ fn a_million_repetitions_are_counted_and_undone() {
     assert_eq!(memory.wide_rows().count(), 0);
 }
 
+/// A digest is a read: many callers, on threads of their own and of one pool, get the same while others read the memory, and
+/// what each write changed is hashed whoever asked before.
+#[test]
+fn digests_are_taken_beside_readers() {
+    let settings = settings(500, 1 << 20);
+    let texts: Vec<Vec<u32>> = (0..4).map(|seed| text(600, 500, seed)).collect();
+    let mut memory = Memory::new(settings.clone()).unwrap();
+    for (i, text) in texts.iter().enumerate() {
+        memory.memorize(text).unwrap();
+        let expected = digest_of(&settings, &texts[..=i]);
+        let shared = &memory;
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| assert_eq!(shared.digest().unwrap(), expected));
+                scope.spawn(|| assert_eq!(shared.digest_anew().unwrap(), expected));
+                scope.spawn(|| {
+                    let leaves = shared.leaves().unwrap();
+                    assert_eq!(Digest::of_leaves(shared.settings(), leaves).unwrap(), expected);
+                });
+                scope.spawn(|| assert!(!shared.evidence(&text[..40]).unwrap().is_empty()));
+            }
+        });
+    }
+    memory.forget(&texts[0]).unwrap();
+    let expected = digest_of(&settings, &texts[1..]);
+    let shared = &memory;
+    let digests: Vec<Digest> = on_threads(2, || {
+        (0..16).into_par_iter().with_max_len(1).map(|_| shared.digest().unwrap()).collect()
+    });
+    assert!(digests.iter().all(|&digest| digest == expected));
+}
+
+/// Once hashed, what did not change again is not read again.
+#[test]
+fn only_what_changed_is_hashed() {
+    let settings = settings(2_000, 1 << 23);
+    let (first, second) = (text(30, 2_000, 5), text(30, 2_000, 6));
+    let (mut memory, page) = damaged(&settings);
+    memory.memorize(&first).unwrap();
+    memory.digest().unwrap();
+    page.store(page_of(&settings, &first, &[&second]), Ordering::Relaxed);
+    memory.memorize(&second).unwrap();
+    assert_eq!(memory.digest().unwrap(), digest_of(&settings, &[first, second]));
+    assert!(memory.digest_anew().is_err());
+}
+
+/// A digest that could not be taken is taken later, with all that changed before.
+#[test]
+fn a_digest_that_failed_loses_nothing() {
+    let settings = settings(2_000, 1 << 20);
+    let text = text(300, 2_000, 5);
+    let (mut memory, page) = damaged(&settings);
+    let empty = memory.digest().unwrap();
+    memory.memorize(&text).unwrap();
+    page.store(0, Ordering::Relaxed);
+    assert!(matches!(memory.digest(), Err(Error::Storage(_))));
+    assert!(matches!(memory.digest_anew(), Err(Error::Storage(_))));
+    page.store(usize::MAX, Ordering::Relaxed);
+    assert_eq!(memory.digest().unwrap(), digest_of(&settings, std::slice::from_ref(&text)));
+    memory.forget(&text).unwrap();
+    assert_eq!(memory.digest().unwrap(), empty);
+}
+
+/// Hashes that a checkpoint brought are believed until everything is hashed anew.
+#[test]
+fn a_digest_taken_anew_believes_no_checkpoint() {
+    let settings = odd_settings(2, 40);
+    let memory = memory_with(&settings, &[Span::whole(&[1, 2, 3], 1)]);
+    let other = memory_with(&settings, &[Span::whole(&[3, 2, 1], 1)]);
+    let mut storage = Ram::new(Memory::storage_len(&settings)).unwrap();
+    storage.bytes_mut().copy_from_slice(memory.cells());
+    let saved = Kept { memory: &memory, leaves: Some(other.leaves().unwrap()) };
+    let restored = Memory::restore(settings, Box::new(storage), &saved).unwrap();
+    assert_eq!(restored.digest().unwrap(), other.digest().unwrap());
+    assert_eq!(restored.digest_anew().unwrap(), memory.digest().unwrap());
+}
+
 /// The digest is part of the format: the same text gives the same bytes forever.
 #[test]
 fn the_digest_never_changes() {
@@ -360,8 +438,26 @@ impl Storage for Damaged {
     }
 }
 
+/// An empty memory of such cells, and the page that fails: none at first.
+fn damaged(settings: &Settings) -> (Memory, Arc<AtomicUsize>) {
+    let page = Arc::new(AtomicUsize::new(usize::MAX));
+    let cells = Ram::new(Memory::storage_len(settings)).unwrap();
+    let storage = Damaged { cells, page: page.clone() };
+    (Memory::with_storage(settings.clone(), Box::new(storage)).unwrap(), page)
+}
+
+/// A page that a document needs and some others do not.
+fn page_of(settings: &Settings, document: &[u32], others: &[&[u32]]) -> usize {
+    let others: Vec<Span<'_>> = others.iter().map(|other| Span::whole(other, 1)).collect();
+    let one = memory_with(settings, &[Span::whole(document, 1)]);
+    let others = memory_with(settings, &others);
+    let mut both = one.cells().chunks(PAGE).zip(others.cells().chunks(PAGE));
+    let written = |page: &[u8]| page.iter().any(|&cell| cell != 0);
+    both.position(|(one, others)| written(one) && !written(others)).unwrap()
+}
+
 /// Everything that a memory holds.
-fn contents(memory: &mut Memory) -> impl PartialEq + std::fmt::Debug + use<> {
+fn contents(memory: &Memory) -> impl PartialEq + std::fmt::Debug + use<> {
     let table = |kind| (0..PARTS).map(|part| memory.part(kind, part).collect()).collect();
     let tables: [Vec<Vec<(u32, i64)>>; 2] = [TableKind::Pairs, TableKind::Totals].map(table);
     let wide: Vec<_> = memory.wide_rows().collect();
@@ -377,26 +473,17 @@ fn a_write_that_meets_damage_changes_nothing() {
     let (old, new) = (text(30, 2_000, 5), text(30, 2_000, 6));
     // More positions than are planned at once, in few rows.
     let long = vec![7; 10_000];
-    let page = Arc::new(AtomicUsize::new(usize::MAX));
-    let cells = Ram::new(Memory::storage_len(&settings)).unwrap();
-    let storage = Damaged { cells, page: page.clone() };
-    let mut memory = Memory::with_storage(settings.clone(), Box::new(storage)).unwrap();
+    let (mut memory, page) = damaged(&settings);
     memory.memorize(&old).unwrap();
-    let before = contents(&mut memory);
-    // A page that only the new text needs.
-    let written = memory_with(&settings, &[Span::whole(&new, 1)]);
-    let others = memory_with(&settings, &[Span::whole(&old, 1), Span::whole(&long, 1)]);
-    let both = written.cells().chunks(PAGE).zip(others.cells().chunks(PAGE));
-    let touched = |page: &[u8]| page.iter().any(|&cell| cell != 0);
-    let damaged = both.enumerate().find(|(_, (new, other))| touched(new) && !touched(other));
-    page.store(damaged.unwrap().0, Ordering::Relaxed);
+    let before = contents(&memory);
+    page.store(page_of(&settings, &new, &[&old, &long]), Ordering::Relaxed);
     for spans in [
         vec![Span::whole(&old, -1), Span::whole(&new, 1)],
         vec![Span::whole(&long, 1), Span::whole(&new, 1)],
         vec![Span::whole(&old, 1), Span::whole(&long, 3), Span::whole(&new, -2)],
     ] {
         assert!(matches!(memory.write(&spans), Err(Error::Storage(_))));
-        assert!(contents(&mut memory) == before, "{} spans", spans.len());
+        assert!(contents(&memory) == before, "{} spans", spans.len());
     }
     // Where nothing is damaged, the same writes succeed.
     page.store(usize::MAX, Ordering::Relaxed);
