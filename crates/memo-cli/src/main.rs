@@ -6,6 +6,7 @@ mod lab;
 mod model;
 mod output;
 mod pages;
+mod printed;
 mod progress;
 mod serve;
 

@@ -1,6 +1,7 @@
 //! Progress on the terminal: what is being done, how fast, and how long it will take. Nothing where nobody watches.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use memo_store::{Observer, Unit};
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -57,18 +58,24 @@ impl Progress {
         self.0.set_position(done);
     }
 
-    /// Someone to tell a store who shows what it says.
-    pub(crate) fn watcher(
+    /// A callback that shows the progress of a store.
+    pub(crate) fn callback(
         &self,
-    ) -> impl Fn(memo_store::Step) -> ControlFlow<()> + Send + Sync + 'static {
-        let progress = self.clone();
-        move |step| {
-            if progress.0.message() != step.what || progress.0.length() != Some(step.whole) {
-                progress.begin(step.what, step.whole, step.what.starts_with("writing"));
+    ) -> impl Fn(memo_store::Progress) -> ControlFlow<()> + Send + Sync + 'static {
+        let bar = self.clone();
+        move |progress| {
+            let memo_store::Progress { stage, done, total, unit } = progress;
+            if bar.0.message() != stage || bar.0.length() != Some(total) {
+                bar.begin(stage, total, unit == Unit::Bytes);
             }
-            progress.at(step.done);
+            bar.at(done);
             ControlFlow::Continue(())
         }
+    }
+
+    /// An observer that shows the progress of reading.
+    pub(crate) fn observer(&self) -> Observer {
+        Observer::new(self.callback())
     }
 
     /// Takes the line away.

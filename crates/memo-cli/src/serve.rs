@@ -21,7 +21,7 @@ const SIZE: Size = Size::Memory(256 << 20);
 struct Serving {
     address: String,
     model: String,
-    documents: usize,
+    documents: u64,
     tokens: u64,
     made: bool,
     keys: usize,
@@ -34,7 +34,7 @@ impl Display for Serving {
         let what = if self.made {
             format!("{model}, new and empty")
         } else {
-            let (documents, tokens) = (thousands(self.documents as u64), thousands(self.tokens));
+            let (documents, tokens) = (thousands(self.documents), thousands(self.tokens));
             let plural = if self.documents == 1 { "document" } else { "documents" };
             format!("{model}: {documents} {plural}, {tokens} tokens")
         };
@@ -88,7 +88,7 @@ pub(crate) fn run(
     let serving = Serving {
         address: format!("http://{address}"),
         model: short(&path),
-        documents: stats.documents,
+        documents: stats.documents.unwrap_or(0),
         tokens: stats.tokens,
         made,
         keys,

@@ -5,84 +5,47 @@ use crate::args::model::{
     DocumentOptions, EditOptions, ForgetOptions, ReplaceOptions, RollbackOptions,
 };
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
+use crate::printed::Printed;
 use crate::progress::Progress;
 use anyhow::bail;
-use memo_store::{Forgotten, Transaction};
+use memo_store::{ChangeReport, EditReport, ForgottenVersion, Receipt, TransactionKind};
 use memo_text::{Encoding, Item, ReadOptions, Reader};
-use serde::Serialize;
-use std::fmt::{Display, Formatter};
+use std::fmt::Formatter;
 
-/// What most changes report.
-#[derive(Serialize)]
-struct Changed {
-    transaction: u64,
-    kind: &'static str,
-    documents: Vec<String>,
-    digest_after: String,
+fn print_change(report: &ChangeReport, f: &mut Formatter<'_>) -> std::fmt::Result {
+    let done = match report.kind {
+        TransactionKind::Retire => "retired",
+        TransactionKind::Restore => "restored",
+        TransactionKind::Replace => "replaced in",
+        TransactionKind::Rollback => "rolled back",
+        other => other.name(),
+    };
+    let names = report.documents.join(", ");
+    let details = format!("transaction {}, digest {}", report.transaction, report.digest_after);
+    writeln!(f, "{} {names}\n  {}", styled(GOOD, done), styled(FAINT, details))
 }
 
-impl Display for Changed {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let names = self.documents.join(", ");
-        let details = format!("transaction {}, digest {}", self.transaction, self.digest_after);
-        writeln!(f, "{} {names}\n  {}", styled(GOOD, self.kind), styled(FAINT, details))
+fn changed(report: ChangeReport) -> Box<dyn Report> {
+    Box::new(Printed::new(report, print_change))
+}
+
+fn print_receipt(receipt: &Receipt, f: &mut Formatter<'_>) -> std::fmt::Result {
+    let names = receipt.documents.join(", ");
+    let (tokens, transaction) = (thousands(receipt.tokens), receipt.transaction);
+    let details = format!("{tokens} tokens, transaction {transaction}");
+    writeln!(f, "{} {names}  {}", styled(GOOD, "forgot"), styled(FAINT, details))?;
+    for ForgottenVersion { document, version, digest } in &receipt.forgotten {
+        let proof = format!("{document}, version {version}: keyed digest {}…", &digest[..16]);
+        writeln!(f, "  {}", styled(FAINT, proof))?;
     }
-}
-
-fn changed(transaction: Transaction, digest: impl Display) -> Box<dyn Report> {
-    let mut documents: Vec<String> = transaction.ops.into_iter().map(|op| op.document).collect();
-    documents.sort_unstable();
-    documents.dedup();
-    Box::new(Changed {
-        transaction: transaction.id,
-        kind: match transaction.kind.name() {
-            "retire" => "retired",
-            "restore" => "restored",
-            "replace" => "replaced in",
-            "rollback" => "rolled back",
-            other => other,
-        },
-        documents,
-        digest_after: digest.to_string(),
-    })
-}
-
-#[derive(Serialize)]
-struct Receipt {
-    documents: Vec<String>,
-    tokens: u64,
-    transaction: u64,
-    digest_after: String,
-    forgotten: Vec<Forgotten>,
-    shared: Vec<String>,
-    copies: Vec<memo_store::Copy>,
-    subtracting_seconds: f64,
-    scrubbing_seconds: f64,
-}
-
-impl Display for Receipt {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let names = self.documents.join(", ");
-        writeln!(f, "{} {names}  {}", styled(GOOD, "forgot"), {
-            styled(
-                FAINT,
-                format!("{} tokens, transaction {}", thousands(self.tokens), self.transaction),
-            )
-        })?;
-        for forgotten in &self.forgotten {
-            let Forgotten { document, version, digest } = forgotten;
-            let proof = format!("{document}, version {version}: keyed digest {}…", &digest[..16]);
-            writeln!(f, "  {}", styled(FAINT, proof))?;
-        }
-        writeln!(f, "  {}", styled(FAINT, format!("digest after {}", self.digest_after)))?;
-        if !self.shared.is_empty() {
-            writeln!(f, "  these still know passages of it: {}", self.shared.join(", "))?;
-        }
-        for copy in &self.copies {
-            writeln!(f, "  a copy made earlier may still contain it: {}", copy.path)?;
-        }
-        Ok(())
+    writeln!(f, "  {}", styled(FAINT, format!("digest after {}", receipt.digest_after)))?;
+    if !receipt.shared.is_empty() {
+        writeln!(f, "  these still know passages of it: {}", receipt.shared.join(", "))?;
     }
+    for copy in &receipt.copies {
+        writeln!(f, "  a copy made earlier may still contain it: {}", copy.path)?;
+    }
+    Ok(())
 }
 
 pub(crate) fn forget(
@@ -112,20 +75,10 @@ pub(crate) fn forget(
         store.forget_text(&given(text)?, reason)?
     } else {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        store.forget_documents(&ids, reason)?
+        store.forget(&ids, reason)?
     };
     close(store, progress)?;
-    Ok(Box::new(Receipt {
-        documents: receipt.documents,
-        tokens: receipt.tokens,
-        transaction: receipt.transaction,
-        digest_after: receipt.digest_after.to_string(),
-        forgotten: receipt.forgotten,
-        shared: receipt.shared,
-        copies: receipt.copies,
-        subtracting_seconds: receipt.subtracting.as_secs_f64(),
-        scrubbing_seconds: receipt.scrubbing.as_secs_f64(),
-    }))
+    Ok(Box::new(Printed::new(receipt, print_receipt)))
 }
 
 pub(crate) fn retire(
@@ -133,8 +86,7 @@ pub(crate) fn retire(
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
-    let done = store.retire(&options.document, options.reason.reason.as_deref())?;
-    Ok(changed(done, store.digest()?))
+    Ok(changed(store.retire(&options.document, options.reason.reason.as_deref())?))
 }
 
 pub(crate) fn restore(
@@ -142,8 +94,7 @@ pub(crate) fn restore(
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
-    let done = store.restore(&options.document, options.reason.reason.as_deref())?;
-    Ok(changed(done, store.digest()?))
+    Ok(changed(store.restore(&options.document, options.reason.reason.as_deref())?))
 }
 
 pub(crate) fn replace(
@@ -152,42 +103,23 @@ pub(crate) fn replace(
 ) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
     let reason = options.reason.reason.as_deref();
-    let done = store.replace(&options.old, &options.new, options.doc.as_deref(), reason)?;
-    Ok(changed(done, store.digest()?))
+    Ok(changed(store.replace(&options.old, &options.new, options.doc.as_deref(), reason)?))
 }
 
-#[derive(Serialize)]
-struct Edited {
-    transaction: Option<u64>,
-    document: Option<String>,
-    weight: i32,
-    digest_after: String,
-}
-
-impl Display for Edited {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let (Some(transaction), Some(document)) = (self.transaction, &self.document) else {
-            return writeln!(
-                f,
-                "{}",
-                styled(FAINT, "the target wins already; nothing was changed")
-            );
-        };
-        let details = format!("transaction {transaction}, weight {}, as {document}", self.weight);
-        writeln!(f, "{}  {}", styled(GOOD, "edited"), styled(FAINT, details))
-    }
+fn print_edit(report: &EditReport, f: &mut Formatter<'_>) -> std::fmt::Result {
+    let (Some(transaction), Some(document)) = (report.transaction, &report.document) else {
+        let why = "the target wins already; nothing was changed";
+        return writeln!(f, "{}", styled(FAINT, why));
+    };
+    let details = format!("transaction {transaction}, weight {}, as {document}", report.weight);
+    writeln!(f, "{}  {}", styled(GOOD, "edited"), styled(FAINT, details))
 }
 
 pub(crate) fn edit(options: &EditOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
     let reason = options.reason.reason.as_deref();
-    let done = store.edit(&options.prompt, &options.target, reason)?;
-    Ok(Box::new(Edited {
-        transaction: done.transaction,
-        document: done.document,
-        weight: done.weight,
-        digest_after: store.digest()?.to_string(),
-    }))
+    let report = store.edit(&options.prompt, &options.target, reason)?;
+    Ok(Box::new(Printed::new(report, print_edit)))
 }
 
 pub(crate) fn rollback(
@@ -195,6 +127,5 @@ pub(crate) fn rollback(
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
-    let done = store.rollback(options.transaction, options.reason.reason.as_deref())?;
-    Ok(changed(done, store.digest()?))
+    Ok(changed(store.rollback(options.transaction, options.reason.reason.as_deref())?))
 }

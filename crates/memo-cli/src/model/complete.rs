@@ -1,30 +1,23 @@
 //! `memo complete`: what a model says.
 
-use super::{given, reader};
+use super::{given, snapshot};
 use crate::args::model::CompleteOptions;
 use crate::output::{FAINT, Report, styled};
 use crate::progress::Progress;
 use anstyle::{AnsiColor, Style};
-use anyhow::bail;
-use memo::readout::{Backoff, Generator, Sampling};
-use memo_text::StreamDecoder;
+use memo::readout::Sampling;
+use memo_store::{Completion, CompletionOptions};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::io::Write;
 use std::time::Instant;
 
-/// A continuation, and how sure the memory was of each token.
-#[derive(Default, Serialize)]
+/// A prompt and its continuation.
+#[derive(Serialize)]
 struct Completed {
     prompt: String,
-    completion: String,
-    tokens: usize,
-    ended: bool,
-    probabilities: Vec<f64>,
-    tokens_per_second: f64,
-    /// The completion in pieces, each in its colour.
-    #[serde(skip)]
-    pieces: Vec<(String, Style)>,
+    #[serde(flatten)]
+    completion: Completion,
     #[serde(skip)]
     streamed: bool,
 }
@@ -44,30 +37,10 @@ impl Display for Completed {
             return writeln!(f);
         }
         write!(f, "{}", styled(FAINT, &self.prompt))?;
-        for (piece, style) in &self.pieces {
-            write!(f, "{}", styled(*style, piece))?;
+        for token in &self.completion.tokens {
+            write!(f, "{}", styled(tint(token.probability.unwrap_or(0.0)), &token.text))?;
         }
-        if self.completion.ends_with('\n') { Ok(()) } else { writeln!(f) }
-    }
-}
-
-impl Completed {
-    fn push(&mut self, piece: String, probability: f64) {
-        self.completion.push_str(&piece);
-        self.pieces.push((piece, tint(probability)));
-        self.probabilities.push(probability);
-        self.tokens += 1;
-    }
-
-    /// Ends the completion at a byte, which may lie some pieces back: a stop can be longer than a token.
-    fn cut(&mut self, at: usize) {
-        let mut excess = self.completion.len() - at;
-        self.completion.truncate(at);
-        for (piece, _) in self.pieces.iter_mut().rev() {
-            let kept = piece.len().saturating_sub(excess);
-            excess -= piece.len() - kept;
-            piece.truncate(kept);
-        }
+        if self.completion.completion.ends_with('\n') { Ok(()) } else { writeln!(f) }
     }
 }
 
@@ -76,65 +49,41 @@ pub(crate) fn complete(
     progress: &Progress,
     json: bool,
 ) -> anyhow::Result<Box<dyn Report>> {
-    let reader = reader(&options.model, progress)?;
+    let asked = CompletionOptions {
+        max_tokens: options.tokens as usize,
+        sampling: Sampling {
+            temperature: options.temperature,
+            top_k: options.top_k,
+            top_p: options.top_p,
+            seed: options.seed,
+            stop: Vec::new(),
+        },
+        stop: options.stop.clone(),
+        top: Some(1),
+        contexts: false,
+    };
+    asked.check()?;
+    let model = snapshot(&options.model, progress)?;
     let prompt = given(&options.prompt)?;
-    let tokenizer = reader.tokenizer();
-    let mut done = Completed { prompt, streamed: options.stream && !json, ..Completed::default() };
-    let start = Instant::now();
-    let Some(memory) = reader.memory().sparse() else {
-        if options.temperature > 0.0 || options.stream || !options.stop.is_empty() {
-            bail!(
-                "--temperature, --stop and --stream need the sparse engine; this model has the dense one"
-            );
-        }
-        done.completion = reader.complete(&done.prompt, options.tokens as usize)?;
-        done.tokens = tokenizer.encode(&done.completion)?.len();
-        done.pieces = vec![(done.completion.clone(), Style::new())];
-        done.tokens_per_second = done.tokens as f64 / start.elapsed().as_secs_f64().max(1e-9);
-        return Ok(Box::new(done));
-    };
-    let context = tokenizer.encode(&done.prompt)?;
-    let readout = Backoff::default();
-    let choice = Sampling {
-        temperature: options.temperature,
-        top_k: options.top_k,
-        top_p: options.top_p,
-        seed: options.seed,
-        stop: Vec::new(),
-    };
+    let streamed = options.stream && !json;
     progress.step("recalling");
     let mut out = anstream::stdout().lock();
-    if done.streamed {
-        write!(out, "{}", styled(FAINT, &done.prompt))?;
+    if streamed {
+        write!(out, "{}", styled(FAINT, &prompt))?;
     }
-    let mut stream = StreamDecoder::after(tokenizer, &context);
-    let mut stopped = false;
-    let tokens = Generator::new(memory, &readout, &context, choice).weighed();
-    for token in tokens.take(options.tokens as usize) {
-        let (token, probability) = token?;
-        done.push(stream.push(token), probability);
-        if let Some(at) = options.stop.iter().filter_map(|stop| done.completion.find(stop)).min() {
-            done.cut(at);
-            stopped = true;
-        }
-        if let (true, Some((piece, style))) = (done.streamed, done.pieces.last()) {
-            write!(out, "{}", styled(*style, piece))?;
+    let start = Instant::now();
+    let mut stream = model.tokens(&prompt, &asked)?;
+    let mut tokens = Vec::new();
+    for token in stream.by_ref() {
+        let token = token?;
+        if streamed {
+            write!(out, "{}", styled(tint(token.probability.unwrap_or(0.0)), &token.text))?;
             out.flush()?;
         }
-        if stopped {
-            break;
+        if !token.end {
+            tokens.push(token);
         }
     }
-    if !stopped {
-        // Bytes of a character that never became whole.
-        let rest = stream.finish();
-        if done.streamed {
-            write!(out, "{rest}")?;
-        }
-        done.completion.push_str(&rest);
-        done.pieces.push((rest, Style::new()));
-    }
-    done.ended = !stopped && done.tokens < options.tokens as usize;
-    done.tokens_per_second = done.tokens as f64 / start.elapsed().as_secs_f64().max(1e-9);
-    Ok(Box::new(done))
+    let completion = stream.completion(tokens, start);
+    Ok(Box::new(Completed { prompt, completion, streamed }))
 }

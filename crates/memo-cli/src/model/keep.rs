@@ -1,72 +1,44 @@
 //! `memo verify`, `rebuild`, `merge`, `backup`, `freeze`, `export` and `import`.
 
 use super::size::asked;
-use super::{advise, close, load, open};
+use super::{advise, close, open, snapshot};
 use crate::args::model::{
-    ConflictKind, ExportOptions, FreezeOptions, ImportOptions, MergeOptions, ModelOptions,
-    RebuildOptions, ToOptions,
+    ExportOptions, FreezeOptions, ImportOptions, MergeOptions, ModelOptions, RebuildOptions,
+    ToOptions,
 };
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
+use crate::printed::{Printed, WithPath};
 use crate::progress::Progress;
 use anyhow::bail;
-use memo_store::{Conflict, Error, Store};
+use memo_store::{DigestReport, Error, FreezeReport, MergeReport, RebuildReport, Store, VerifyReport};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::Path;
 
-#[derive(Serialize)]
-struct Verified {
-    documents: usize,
-    versions: usize,
-    digest: String,
-    damage: Vec<String>,
-}
-
-impl Display for Verified {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let details = format!("{} documents, {} versions", self.documents, self.versions);
-        writeln!(f, "{}  {}", styled(GOOD, "everything is right"), styled(FAINT, details))?;
-        writeln!(f, "  {}", styled(FAINT, format!("digest {}", self.digest)))
-    }
+fn print_verified(report: &VerifyReport, f: &mut Formatter<'_>) -> std::fmt::Result {
+    let details = format!("{} documents, {} versions", report.documents, report.versions);
+    writeln!(f, "{}  {}", styled(GOOD, "everything is right"), styled(FAINT, details))?;
+    writeln!(f, "  {}", styled(FAINT, format!("digest {}", report.digest)))
 }
 
 pub(crate) fn verify(
     options: &ModelOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
-    let mut store = open(&options.model, progress)?;
+    let model = snapshot(&options.model, progress)?;
     progress.step("verifying");
-    let verified = store.verify()?;
-    if !verified.damage.is_empty() {
-        bail!("{} is damaged:\n  {}", options.model.display(), verified.damage.join("\n  "));
+    let report = model.verify(&progress.observer())?;
+    if !report.damage.is_empty() {
+        bail!("{} is damaged:\n  {}", options.model.display(), report.damage.join("\n  "));
     }
-    Ok(Box::new(Verified {
-        documents: verified.documents,
-        versions: verified.versions,
-        digest: verified.digest.to_string(),
-        damage: verified.damage,
-    }))
+    Ok(Box::new(Printed::new(report, print_verified)))
 }
 
-/// What commands report that make something.
-#[derive(Serialize)]
-struct Made {
-    what: &'static str,
-    path: String,
-    digest: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parameters: Option<u64>,
-}
-
-impl Display for Made {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let cells = self.parameters.map_or_else(String::new, |p| format!("{} cells", thousands(p)));
-        writeln!(f, "{} {}  {}", styled(GOOD, self.what), self.path, styled(FAINT, cells))?;
-        match &self.digest {
-            Some(digest) => writeln!(f, "  {}", styled(FAINT, format!("digest {digest}"))),
-            None => Ok(()),
-        }
-    }
+fn print_rebuilt(done: &WithPath<RebuildReport>, f: &mut Formatter<'_>) -> std::fmt::Result {
+    let RebuildReport { parameters, digest } = &done.result;
+    let cells = format!("{} cells", thousands(*parameters));
+    writeln!(f, "{} {}  {}", styled(GOOD, "rebuilt"), done.path, styled(FAINT, cells))?;
+    writeln!(f, "  {}", styled(FAINT, format!("digest {digest}")))
 }
 
 pub(crate) fn rebuild(
@@ -83,39 +55,22 @@ pub(crate) fn rebuild(
         },
     };
     progress.step("rebuilding");
-    store.rebuild(size)?;
-    Ok(Box::new(Made {
-        what: "rebuilt",
-        path: options.model.display().to_string(),
-        digest: Some(store.digest()?.to_string()),
-        parameters: store.model().sparse().map(memo::sparse::Settings::parameters),
-    }))
+    let result = store.rebuild(size)?;
+    let path = options.model.display().to_string();
+    Ok(Box::new(Printed::new(WithPath { path, result }, print_rebuilt)))
 }
 
-#[derive(Serialize)]
-struct Merged {
-    transaction: Option<u64>,
-    added: Vec<String>,
-    same: Vec<String>,
-    conflicts: Vec<String>,
-    renamed: Vec<(String, String)>,
-    digest_after: String,
-    model: String,
-    load: Option<f64>,
-}
-
-impl Display for Merged {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let details = format!(
-            "{} new, {} the same, {} in conflict, {} renamed",
-            self.added.len(),
-            self.same.len(),
-            self.conflicts.len(),
-            self.renamed.len()
-        );
-        writeln!(f, "{}  {}", styled(GOOD, "merged"), styled(FAINT, details))?;
-        advise(f, &self.model, self.load)
-    }
+fn print_merged(done: &WithPath<MergeReport>, f: &mut Formatter<'_>) -> std::fmt::Result {
+    let MergeReport { added, same, conflicts, renamed, load, .. } = &done.result;
+    let details = format!(
+        "{} new, {} the same, {} in conflict, {} renamed",
+        added.len(),
+        same.len(),
+        conflicts.len(),
+        renamed.len()
+    );
+    writeln!(f, "{}  {}", styled(GOOD, "merged"), styled(FAINT, details))?;
+    advise(f, &done.path, *load)
 }
 
 pub(crate) fn merge(
@@ -128,62 +83,56 @@ pub(crate) fn merge(
     }
     let mut store = open(&options.model, progress)?;
     let mut other = open(&options.other, progress)?;
-    let conflict = match options.conflict {
-        ConflictKind::Refuse => Conflict::Refuse,
-        ConflictKind::Ours => Conflict::Ours,
-        ConflictKind::Theirs => Conflict::Theirs,
-        ConflictKind::Rename => Conflict::Rename,
-    };
     progress.step("merging");
-    let merged = store.merge(&mut other, conflict, options.reason.reason.as_deref())?;
-    let digest_after = store.digest()?.to_string();
-    let load = load(&store);
+    let reason = options.reason.reason.as_deref();
+    let result = store.merge(&mut other, options.conflict.into(), reason)?;
     close(store, progress)?;
-    Ok(Box::new(Merged {
-        model: options.model.display().to_string(),
-        load,
-        transaction: merged.transaction,
-        added: merged.added,
-        same: merged.same,
-        conflicts: merged.conflicts,
-        renamed: merged.renamed,
-        digest_after,
-    }))
+    let path = options.model.display().to_string();
+    Ok(Box::new(Printed::new(WithPath { path, result }, print_merged)))
+}
+
+/// A copy that was made, and the digest of the model that it was made of.
+#[derive(Serialize)]
+struct Copied {
+    #[serde(skip)]
+    what: &'static str,
+    path: String,
+    #[serde(flatten)]
+    digest: Option<DigestReport>,
+}
+
+impl Display for Copied {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{} {}", styled(GOOD, self.what), self.path)?;
+        match &self.digest {
+            Some(report) => {
+                writeln!(f, "  {}", styled(FAINT, format!("digest {}", report.digest)))
+            }
+            None => Ok(()),
+        }
+    }
 }
 
 pub(crate) fn backup(options: &ToOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
     progress.step("copying");
     store.backup(&options.to)?;
-    let digest = Some(store.digest()?.to_string());
-    let path = options.to.display().to_string();
-    Ok(Box::new(Made { what: "backed up to", path, digest, parameters: None }))
+    let (path, digest) = (options.to.display().to_string(), Some(store.digest_report()?));
+    Ok(Box::new(Copied { what: "backed up to", path, digest }))
 }
 
-#[derive(Serialize)]
-struct Frozen {
-    path: String,
-    bits: u32,
-    bytes: u64,
-    positions: usize,
-    recall_before: f64,
-    recall_after: f64,
-}
-
-impl Display for Frozen {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Frozen { path, bits, bytes, positions, recall_before, recall_after } = self;
-        let plural = if *bits == 1 { "bit" } else { "bits" };
-        let details = format!("{bits} {plural} a cell, {:.1} MiB", *bytes as f64 / 1_048_576.0);
-        writeln!(f, "{} {path}  {}", styled(GOOD, "froze to"), styled(FAINT, details))?;
-        writeln!(
-            f,
-            "  recall {:.2} % → {:.2} %  {}",
-            100.0 * recall_before,
-            100.0 * recall_after,
-            styled(FAINT, format!("of {} positions", thousands(*positions as u64)))
-        )
-    }
+fn print_frozen(done: &WithPath<FreezeReport>, f: &mut Formatter<'_>) -> std::fmt::Result {
+    let FreezeReport { bits, bytes, positions, recall_before, recall_after } = &done.result;
+    let plural = if *bits == 1 { "bit" } else { "bits" };
+    let details = format!("{bits} {plural} a cell, {:.1} MiB", *bytes as f64 / 1_048_576.0);
+    writeln!(f, "{} {}  {}", styled(GOOD, "froze to"), done.path, styled(FAINT, details))?;
+    writeln!(
+        f,
+        "  recall {:.2} % → {:.2} %  {}",
+        100.0 * recall_before,
+        100.0 * recall_after,
+        styled(FAINT, format!("of {} positions", thousands(*positions as u64)))
+    )
 }
 
 pub(crate) fn freeze(
@@ -192,15 +141,9 @@ pub(crate) fn freeze(
 ) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
     progress.step("freezing");
-    let frozen = store.freeze(&options.to, options.bits)?;
-    Ok(Box::new(Frozen {
-        path: options.to.display().to_string(),
-        bits: frozen.bits,
-        bytes: frozen.bytes,
-        positions: frozen.positions,
-        recall_before: frozen.recall_before,
-        recall_after: frozen.recall_after,
-    }))
+    let result = store.freeze(&options.to, options.bits)?;
+    let path = options.to.display().to_string();
+    Ok(Box::new(Printed::new(WithPath { path, result }, print_frozen)))
 }
 
 pub(crate) fn export(
@@ -210,9 +153,8 @@ pub(crate) fn export(
     let mut store = open(&options.model, progress)?;
     progress.step("exporting");
     store.export(&options.to, !options.without_texts)?;
-    let digest = Some(store.digest()?.to_string());
-    let path = options.to.display().to_string();
-    Ok(Box::new(Made { what: "exported to", path, digest, parameters: None }))
+    let (path, digest) = (options.to.display().to_string(), Some(store.digest_report()?));
+    Ok(Box::new(Copied { what: "exported to", path, digest }))
 }
 
 pub(crate) fn import(
@@ -228,5 +170,5 @@ pub(crate) fn import(
     progress.step("importing");
     Store::import(&options.from, &options.model)?;
     let path = options.model.display().to_string();
-    Ok(Box::new(Made { what: "imported", path, digest: None, parameters: None }))
+    Ok(Box::new(Copied { what: "imported", path, digest: None }))
 }

@@ -1,26 +1,19 @@
 //! `memo docs`, `show`, `log`, `trace`, `stats` and `digest`: what a model holds.
 
-use super::open;
+use super::snapshot;
 use crate::args::model::{ModelOptions, ShowOptions, TraceOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled, thousands};
+use crate::printed::Printed;
 use crate::progress::Progress;
-use memo_store::{Document, Transaction, fitting};
+use memo_store::{
+    DigestReport, Document, DocumentState, DocumentText, Transaction, fitting_size,
+};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 
 #[derive(Serialize)]
 struct Docs {
-    documents: Vec<Row>,
-}
-
-#[derive(Serialize)]
-struct Row {
-    id: String,
-    state: &'static str,
-    version: Option<u32>,
-    tokens: u64,
-    labels: std::collections::BTreeMap<String, String>,
-    time: String,
+    documents: Vec<Document>,
 }
 
 impl Display for Docs {
@@ -37,10 +30,10 @@ impl Display for Docs {
                 "{:<width$}  {:>10}  {version:>3}  {:<11}  {}",
                 row.id,
                 thousands(row.tokens),
-                row.state,
+                row.state.name(),
                 labels.join(" ")
             );
-            let style = if row.state == "live" { anstyle::Style::new() } else { FAINT };
+            let style = if row.state == DocumentState::Live { anstyle::Style::new() } else { FAINT };
             writeln!(f, "{}", styled(style, line.trim_end()))?;
         }
         Ok(())
@@ -48,63 +41,42 @@ impl Display for Docs {
 }
 
 pub(crate) fn docs(options: &ModelOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
-    let store = open(&options.model, progress)?;
-    let documents = store.documents()?.into_iter().map(|document| {
-        let current = document.place.map(|place| place.version);
-        let version = document.versions.iter().find(|v| Some(v.number) == current);
-        Row {
-            state: document.state(),
-            version: current,
-            tokens: version.map_or(0, |version| version.tokens),
-            time: version.map_or_else(String::new, |version| memo_store::utc(version.time)),
-            labels: document.labels,
-            id: document.id,
-        }
-    });
-    Ok(Box::new(Docs { documents: documents.collect() }))
+    Ok(Box::new(Docs { documents: snapshot(&options.model, progress)?.documents()? }))
 }
 
-#[derive(Serialize)]
-struct Shown {
-    #[serde(flatten)]
-    document: Document,
-    state: &'static str,
-    text: Option<String>,
-}
-
-impl Display for Shown {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Document { id, labels, versions, .. } = &self.document;
-        writeln!(f, "{}  {}", styled(TITLE, id), styled(FAINT, self.state))?;
-        for (key, value) in labels {
-            writeln!(f, "  {key} = {value}")?;
-        }
-        for version in versions {
-            let what = match version.forgotten {
-                Some(transaction) => format!("forgotten in transaction {transaction}"),
-                None => format!("{} tokens", thousands(version.tokens)),
-            };
-            let (number, from) = (version.number, version.transaction);
-            let time = memo_store::utc(version.time);
-            let line = format!("version {number}  {time}  transaction {from}, {what}");
-            writeln!(f, "  {}", styled(FAINT, line))?;
-        }
-        match &self.text {
-            Some(text) => writeln!(f, "\n{}", text.trim_end()),
-            None => Ok(()),
-        }
+fn print_document(shown: &DocumentText, f: &mut Formatter<'_>) -> std::fmt::Result {
+    let Document { id, state, labels, versions, .. } = &shown.document;
+    writeln!(f, "{}  {}", styled(TITLE, id), styled(FAINT, state.name()))?;
+    for (key, value) in labels {
+        writeln!(f, "  {key} = {value}")?;
+    }
+    for version in versions {
+        let what = match version.forgotten {
+            Some(transaction) => format!("forgotten in transaction {transaction}"),
+            None => format!("{} tokens", thousands(version.tokens)),
+        };
+        let (number, time, from) = (version.number, version.time, version.transaction);
+        let line = format!("version {number}  {time}  transaction {from}, {what}");
+        writeln!(f, "  {}", styled(FAINT, line))?;
+    }
+    match &shown.text {
+        Some(text) => writeln!(f, "\n{}", text.trim_end()),
+        None => Ok(()),
     }
 }
 
 pub(crate) fn show(options: &ShowOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
-    let store = open(&options.model, progress)?;
-    let document = store.document(&options.document)?;
-    let text = if options.version.is_some() || document.place.is_some() {
-        Some(store.text(&options.document, options.version)?)
-    } else {
-        None
+    let model = snapshot(&options.model, progress)?;
+    let shown = match options.version {
+        // A version that was asked for and is not there is an error, not nothing.
+        Some(_) => {
+            let document = model.document(&options.document)?;
+            let text = Some(model.text(&options.document, options.version)?);
+            DocumentText { document, text }
+        }
+        None => model.show(&options.document, None)?,
     };
-    Ok(Box::new(Shown { state: document.state(), document, text }))
+    Ok(Box::new(Printed::new(shown, print_document)))
 }
 
 #[derive(Serialize)]
@@ -115,8 +87,8 @@ struct Log {
 impl Display for Log {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         for t in &self.transactions {
-            let names: Vec<&str> = t.ops.iter().take(3).map(|op| op.document.as_str()).collect();
-            let more = t.ops.len().saturating_sub(3);
+            let names: Vec<&str> = t.changes.iter().take(3).map(|change| change.document.as_str()).collect();
+            let more = t.changes.len().saturating_sub(3);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let undone = match (t.undoes, t.undone_by) {
                 (Some(id), _) => format!("  undoes {id}"),
@@ -128,7 +100,7 @@ impl Display for Log {
                 f,
                 "{:>5}  {}  {:<9} {}{more}{}",
                 t.id,
-                styled(FAINT, memo_store::utc(t.time)),
+                styled(FAINT, t.time),
                 styled(GOOD, format!("{:<9}", t.kind.name())),
                 names.join(", "),
                 styled(FAINT, format!("{undone}{reason}"))
@@ -139,15 +111,15 @@ impl Display for Log {
 }
 
 pub(crate) fn log(options: &ModelOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
-    Ok(Box::new(Log { transactions: open(&options.model, progress)?.log()? }))
+    Ok(Box::new(Log { transactions: snapshot(&options.model, progress)?.log()? }))
 }
 
 pub(crate) fn trace(
     options: &TraceOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
-    let store = open(&options.model, progress)?;
-    Ok(Box::new(Log { transactions: store.trace(&options.document)? }))
+    let model = snapshot(&options.model, progress)?;
+    Ok(Box::new(Log { transactions: model.history(&options.document)? }))
 }
 
 #[derive(Serialize)]
@@ -161,12 +133,13 @@ impl Display for Stats {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / 1_048_576.0);
         writeln!(f, "{}", styled(TITLE, &self.model))?;
-        let memo_store::Stats { engine, tokenizer, heads, layers, .. } = &self.stats;
-        writeln!(f, "  engine      {engine}, {heads} heads, {layers} layers, {tokenizer}")?;
+        let memo_store::Stats { tokenizer, heads, layers, load, predicted_recall, .. } = &self.stats;
+        let frozen = self.stats.frozen.map_or_else(String::new, |bits| format!(", frozen at {bits} bits"));
+        writeln!(f, "  memory      {heads} heads, {layers} layers, {tokenizer}{frozen}")?;
+        let documents = self.stats.documents.map_or_else(|| "none kept".to_owned(), thousands);
         writeln!(
             f,
-            "  documents   {}  {}",
-            thousands(self.stats.documents as u64),
+            "  documents   {documents}  {}",
             styled(FAINT, format!("{} tokens", thousands(self.stats.tokens)))
         )?;
         let each = self
@@ -175,7 +148,7 @@ impl Display for Stats {
             .map_or_else(String::new, |b| format!(", {} bytes a token", thousands(b as u64)));
         writeln!(
             f,
-            "  memory      {}  {}",
+            "  bytes       {}  {}",
             mib(self.stats.bytes),
             styled(
                 FAINT,
@@ -186,25 +159,23 @@ impl Display for Stats {
                 )
             )
         )?;
-        if let (Some(load), Some(recall)) = (self.stats.load, self.stats.predicted_recall) {
-            let full = ((load * 20.0).round() as usize).min(20);
-            let style = if load <= 1.0 { GOOD } else { anstyle::AnsiColor::Red.on_default() };
+        let full = ((load * 20.0).round() as usize).min(20);
+        let style = if *load <= 1.0 { GOOD } else { anstyle::AnsiColor::Red.on_default() };
+        writeln!(
+            f,
+            "  load        {}{} {:.1} %",
+            styled(style, "█".repeat(full)),
+            styled(FAINT, "░".repeat(20 - full)),
+            100.0 * load
+        )?;
+        writeln!(f, "  recall      about {:.2} % expected", 100.0 * predicted_recall)?;
+        if *load > 1.0 {
+            let needed = fitting_size(self.stats.tokens).parameters() >> 20;
             writeln!(
                 f,
-                "  load        {}{} {:.1} %",
-                styled(style, "█".repeat(full)),
-                styled(FAINT, "░".repeat(20 - full)),
-                100.0 * load
+                "  too full: `memo rebuild {} --memory {needed}MiB` makes room",
+                self.model
             )?;
-            writeln!(f, "  recall      about {:.2} % expected", 100.0 * recall)?;
-            if load > 1.0 {
-                let needed = fitting(self.stats.tokens).parameters() >> 20;
-                writeln!(
-                    f,
-                    "  too full: `memo rebuild {} --memory {needed}MiB` makes room",
-                    self.model
-                )?;
-            }
         }
         Ok(())
     }
@@ -214,26 +185,19 @@ pub(crate) fn stats(
     options: &ModelOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
-    let stats = open(&options.model, progress)?.stats()?;
+    let stats = snapshot(&options.model, progress)?.stats()?;
     Ok(Box::new(Stats { model: options.model.display().to_string(), stats }))
 }
 
-#[derive(Serialize)]
-struct Digest {
-    digest: String,
-}
-
-impl Display for Digest {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{}", self.digest)
-    }
+fn print_digest(report: &DigestReport, f: &mut Formatter<'_>) -> std::fmt::Result {
+    writeln!(f, "{}", report.digest)
 }
 
 pub(crate) fn digest(
     options: &ModelOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
-    let mut store = open(&options.model, progress)?;
+    let model = snapshot(&options.model, progress)?;
     progress.step("hashing");
-    Ok(Box::new(Digest { digest: store.digest()?.to_string() }))
+    Ok(Box::new(Printed::new(model.digest_report()?, print_digest)))
 }

@@ -14,7 +14,7 @@ use crate::args::model::ModelCommand;
 use crate::output::Report;
 use crate::progress::Progress;
 use anyhow::bail;
-use memo_store::{Fill, Reader, Store};
+use memo_store::{Snapshot, Store};
 use std::fmt::Formatter;
 use std::path::Path;
 
@@ -58,15 +58,15 @@ fn open(path: &Path, progress: &Progress) -> anyhow::Result<Store> {
     progress.step("opening");
     refuse_file(path)?;
     let mut store = Store::open(path)?;
-    store.watch(progress.watcher());
+    store.observe(progress.callback());
     Ok(store)
 }
 
 /// Opens a model for reading, beside a writer if there is one.
-fn reader(path: &Path, progress: &Progress) -> anyhow::Result<Reader> {
+fn snapshot(path: &Path, progress: &Progress) -> anyhow::Result<Snapshot> {
     progress.step("opening");
     refuse_file(path)?;
-    Ok(Reader::open(path)?)
+    Ok(Snapshot::open_observed(path, &progress.observer())?)
 }
 
 /// A text in place of a model is an easy slip, and the system's own words for it are no help.
@@ -83,14 +83,11 @@ fn close(store: Store, progress: &Progress) -> anyhow::Result<()> {
     Ok(store.close()?)
 }
 
-/// How full a sparse memory is; 1 is full.
-fn load(store: &Store) -> Option<f64> {
-    store.memory().sparse().map(|memory| Fill::of(memory, 0).load)
-}
-
 /// What to do about a memory that is too full.
-fn advise(f: &mut Formatter<'_>, model: &str, load: Option<f64>) -> std::fmt::Result {
-    let Some(load) = load.filter(|load| *load > 1.0) else { return Ok(()) };
+fn advise(f: &mut Formatter<'_>, model: &str, load: f64) -> std::fmt::Result {
+    if load <= 1.0 {
+        return Ok(());
+    }
     let full = 100.0 * load;
     writeln!(
         f,

@@ -290,6 +290,11 @@ impl CompletionTokens<'_> {
     pub fn finish_reason(&self) -> Option<FinishReason> {
         self.stream.finish_reason()
     }
+
+    /// What came of it: the tokens that were taken from it, since `start`.
+    pub fn completion(&self, tokens: Vec<CompletionToken>, start: Instant) -> Completion {
+        self.stream.completion(tokens, start)
+    }
 }
 
 impl Iterator for CompletionTokens<'_> {
@@ -318,7 +323,7 @@ impl Snapshot {
         let mut tokens = self.tokens(prompt, options)?;
         let made = tokens.by_ref().filter(|token| !token.as_ref().is_ok_and(|token| token.end));
         let made: Vec<CompletionToken> = made.collect::<Result<_, _>>()?;
-        Ok(tokens.stream.completion(made, start))
+        Ok(tokens.completion(made, start))
     }
 
     /// The tokens that continue a prompt, one by one.

@@ -53,6 +53,17 @@ pub(crate) enum ConflictKind {
     Rename,
 }
 
+impl From<ConflictKind> for memo_store::Conflict {
+    fn from(kind: ConflictKind) -> Self {
+        match kind {
+            ConflictKind::Refuse => Self::Refuse,
+            ConflictKind::Ours => Self::Ours,
+            ConflictKind::Theirs => Self::Theirs,
+            ConflictKind::Rename => Self::Rename,
+        }
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct ToOptions {
     /// The model's directory.

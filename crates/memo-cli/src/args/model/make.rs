@@ -1,7 +1,6 @@
 //! What can be typed to make a model and fill it.
 
 use super::ReasonOptions;
-use crate::args::Engine;
 use crate::args::values::{between, bytes, label, slot};
 use memo_text::TokenizerSpec;
 use std::path::PathBuf;
@@ -21,10 +20,6 @@ pub(crate) struct SizeOptions {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShapeOptions {
-    /// The engine: sparse, or dense (the paper's, for study).
-    #[arg(long, value_name = "E", default_value = "sparse")]
-    pub(crate) engine: Engine,
-
     /// Heads: the blocks that a window is cut into.
     #[arg(long, value_name = "H", value_parser = between(2u32..=64))]
     #[arg(allow_negative_numbers = true)]
@@ -35,20 +30,15 @@ pub(crate) struct ShapeOptions {
     #[arg(allow_negative_numbers = true)]
     pub(crate) layers: Option<u32>,
 
-    /// Top layers whose older heads are used too: they make a damaged prompt recall (sparse engine).
+    /// Top layers whose older heads are used too: they make a damaged prompt recall.
     #[arg(long, value_name = "N", value_parser = between(0u32..=16))]
     #[arg(allow_negative_numbers = true)]
     pub(crate) older: Option<u32>,
 
-    /// The blocks to read, SKIP:LEN each, instead of whole layers: LEN tokens that end SKIP tokens back (sparse engine).
+    /// The blocks to read, SKIP:LEN each, instead of whole layers: LEN tokens that end SKIP tokens back.
     #[arg(long, value_name = "SLOTS", value_delimiter = ',', value_parser = slot)]
     #[arg(conflicts_with_all = ["layers", "older"])]
     pub(crate) slots: Vec<(u32, u32)>,
-
-    /// The dimension of codes, 2048 if not given (dense engine).
-    #[arg(long, value_name = "D", value_parser = between(1usize..=1 << 20))]
-    #[arg(allow_negative_numbers = true)]
-    pub(crate) dim: Option<usize>,
 
     /// gpt2, cl100k, o200k, bytes, words, or a tokenizer.json.
     #[arg(long, value_name = "T", default_value = "gpt2")]
