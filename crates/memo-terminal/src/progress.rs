@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// A line at the bottom of the terminal, gone when the work is done.
 #[derive(Clone)]
-pub(crate) struct Progress(ProgressBar);
+pub struct Progress(ProgressBar);
 
 const OPEN: &str = "{spinner} {msg} {elapsed}";
 const COUNTED: &str =
@@ -16,7 +16,7 @@ const BYTES: &str = "{spinner} {msg} {bar:24} {percent:>3} %  {binary_bytes} of 
 
 impl Progress {
     /// Shows progress if wanted and standard error is a terminal.
-    pub(crate) fn new(wanted: bool) -> Self {
+    pub fn new(wanted: bool) -> Self {
         let bar = if wanted && std::io::stderr().is_terminal() {
             let bar = ProgressBar::new_spinner();
             bar.enable_steady_tick(Duration::from_millis(100));
@@ -36,7 +36,7 @@ impl Progress {
     }
 
     /// What is being done now, nobody knows how long.
-    pub(crate) fn step(&self, what: impl Into<String>) {
+    pub fn step(&self, what: impl Into<String>) {
         if self.0.length().is_some() {
             self.0.unset_length();
             self.style(OPEN);
@@ -45,7 +45,7 @@ impl Progress {
     }
 
     /// What is being done now, and how much of it there is: tokens, or bytes.
-    pub(crate) fn begin(&self, what: impl Into<String>, whole: u64, bytes: bool) {
+    pub fn begin(&self, what: impl Into<String>, whole: u64, bytes: bool) {
         self.style(if bytes { BYTES } else { COUNTED });
         self.0.set_message(what.into());
         self.0.reset();
@@ -53,14 +53,12 @@ impl Progress {
     }
 
     /// How much of it is done.
-    pub(crate) fn at(&self, done: u64) {
+    pub fn at(&self, done: u64) {
         self.0.set_position(done);
     }
 
     /// Someone to tell a store who shows what it says.
-    pub(crate) fn watcher(
-        &self,
-    ) -> impl Fn(memo_store::Step) -> ControlFlow<()> + Send + Sync + 'static {
+    pub fn watcher(&self) -> impl Fn(memo_store::Step) -> ControlFlow<()> + Send + Sync + 'static {
         let progress = self.clone();
         move |step| {
             if progress.0.message() != step.what || progress.0.length() != Some(step.whole) {
@@ -72,7 +70,7 @@ impl Progress {
     }
 
     /// Takes the line away.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         self.0.finish_and_clear();
     }
 }
