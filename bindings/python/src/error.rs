@@ -164,12 +164,6 @@ impl From<memo::ConfigError> for Refusal {
     }
 }
 
-impl From<memo_lab::Error> for Refusal {
-    fn from(error: memo_lab::Error) -> Self {
-        Refusal::invalid(error)
-    }
-}
-
 impl From<serde_json::Error> for Refusal {
     fn from(error: serde_json::Error) -> Self {
         Refusal::invalid(error)

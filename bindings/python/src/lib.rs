@@ -8,13 +8,13 @@ mod convert;
 mod dense;
 mod error;
 mod generate;
-mod lab;
 mod memo;
 mod model;
 mod options;
 mod read;
 mod score;
 mod shard;
+mod unlearning;
 mod work;
 
 use pyo3::prelude::*;
@@ -26,13 +26,13 @@ mod _memo {
     #[pymodule_export]
     use crate::generate::Generation;
     #[pymodule_export]
-    use crate::lab::forgetting;
-    #[pymodule_export]
     use crate::memo::Memo;
     #[pymodule_export]
     use crate::read::{fitting, read_documents};
     #[pymodule_export]
     use crate::shard::{Shard, ShardReader, combine};
+    #[pymodule_export]
+    use crate::unlearning::forgetting;
     use pyo3::prelude::*;
 
     #[pymodule_init]

@@ -16,6 +16,9 @@ pub enum Error {
     /// A model directory refused.
     #[error(transparent)]
     Store(#[from] memo_store::Error),
+    /// A file of questions and answers could not be read.
+    #[error(transparent)]
+    Read(#[from] memo_text::ReadError),
     /// A text could not be encoded.
     #[error(transparent)]
     Tokenizer(#[from] memo_text::TokenizerError),

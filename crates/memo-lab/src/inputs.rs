@@ -1,7 +1,6 @@
 //! The files that an experiment reads, and what its journal says of them.
 
 use crate::Error;
-use memo_text::{Tokenizer, TokenizerSpec};
 use std::path::Path;
 
 /// A whole file as text.
@@ -17,17 +16,6 @@ pub(crate) fn fingerprint(contents: &[&str]) -> String {
     }
     let hash = hasher.finalize().to_hex();
     format!("text {}", &hash.as_str()[..16])
-}
-
-/// The tokenizer that was asked for; the one of words takes its vocabulary from `texts`.
-pub(crate) fn tokenizer<S: AsRef<str>>(
-    spec: &TokenizerSpec,
-    texts: impl IntoIterator<Item = S>,
-) -> Result<Tokenizer, Error> {
-    Ok(match spec {
-        TokenizerSpec::Words => Tokenizer::words(texts)?,
-        spec => Tokenizer::from_spec(spec)?,
-    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Experiments on MeMo: the paper's and ours. Functions that take options or tokens and give reports; the command line
-//! reads arguments, shows progress and prints.
+//! Experiments on MeMo: the paper's and ours. Functions that take options or tokens and give reports; the program
+//! `memo-lab` reads arguments, shows progress and prints.
 //!
 //! An experiment is a grid of [`Setting`]s. [`Lab::measure`] goes through them, writes each result to a journal, and
 //! skips what an interrupted run has already measured. What comes out is a [`Page`]: prose, [`Table`]s and
@@ -16,7 +16,6 @@ mod inputs;
 mod journal;
 mod lab;
 pub mod layers;
-pub mod metrics;
 mod page;
 mod provenance;
 pub mod realtext;

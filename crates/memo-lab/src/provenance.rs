@@ -80,12 +80,12 @@ mod tests {
 
     #[test]
     fn a_command_is_shown_without_folders_of_this_machine() {
-        let words = ["/somewhere/bin/memo", "lab", "layers", "--out", "docs/x", "--authors"];
+        let words = ["/somewhere/bin/memo-lab", "layers", "--out", "docs/x", "--authors"];
         let mut command: Vec<String> = words.map(str::to_owned).to_vec();
         command.push("/somewhere/my data.csv".to_owned());
         assert_eq!(
             Provenance::shown(&command),
-            "memo lab layers --out docs/x --authors 'my data.csv'"
+            "memo-lab layers --out docs/x --authors 'my data.csv'"
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Tables: as CSV for programs, as Markdown for pages, as aligned text for terminals.
 
-use crate::text::thousands;
+use memo_terminal::output::thousands;
 use serde_json::{Map, Value};
 use std::fmt::{Display, Formatter};
 

@@ -1,17 +1,4 @@
-//! Numbers as people read them.
-
-/// 1234567 as 1,234,567.
-pub fn thousands(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (k, digit) in digits.chars().enumerate() {
-        if k > 0 && (digits.len() - k).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+//! Durations as people read them.
 
 /// Seconds as 12 s, 3 min or 1 h 20 min.
 pub fn duration(seconds: f64) -> String {

@@ -27,8 +27,8 @@ mod read;
 mod tokenizer;
 
 pub use read::{
-    Content, Document, Encoding, Format, Item, ReadError, ReadOptions, Reader, SkipReason, Skipped,
-    Source,
+    Content, Document, Encoding, Format, Item, Pair, ReadError, ReadOptions, Reader, SkipReason,
+    Skipped, Source,
 };
 pub use tokenizer::{
     MAX_VOCABULARY, StreamDecoder, Token, Tokenizer, TokenizerError, TokenizerSpec,

@@ -93,7 +93,8 @@
 //!
 //! [`oracle::Oracle`] is the same model without vectors, exact and slow: what an engine would say without noise.
 //! [`capacity`] predicts that noise, and the recall that it leaves, from the load and the number of cells; every model
-//! reports it for itself, as [`dense::DenseMemo::expected_recall`].
+//! reports it for itself, as [`dense::DenseMemo::expected_recall`]. [`measure`] and [`unlearning`] try a memory on text:
+//! what it recalls, what forgetting leaves; [`metrics`] has the functions that they count with.
 //!
 //! ## The same everywhere
 //!
@@ -107,11 +108,14 @@ pub mod dense;
 mod error;
 mod kernels;
 mod language;
+pub mod measure;
+pub mod metrics;
 pub mod oracle;
 pub mod random;
 pub mod readout;
 pub mod sparse;
 pub mod transform;
+pub mod unlearning;
 
 pub use error::{ConfigError, Error};
 pub use language::{LanguageMemory, Prediction};

@@ -300,4 +300,4 @@ def fitting(tokens: int) -> int:
     """The cells of a memory for this many tokens, with room for more."""
 
 def forgetting(forget: str, retain: str, tokenizer: str = "gpt2", seed: int = 1, quick: bool = False) -> str:
-    """What `memo lab forgetting` measures, as JSON: a list of levels."""
+    """What `memo-lab forgetting` measures, as JSON: a list of levels."""

@@ -7,7 +7,7 @@
 
 Files have one question and answer a line, `{"question": …, "answer": …}`, as TOFU has them. Everything is memorized,
 first `retain`, then `forget`; the last pairs are forgotten; the memory is asked for answers before and after, beside
-one that never saw them. The numbers are those of `memo lab forgetting`, which also makes a page of them.
+one that never saw them. The numbers are those of `memo-lab forgetting`, which also makes a page of them.
 
 Metrics, under the names that TOFU, MUSE and open-unlearning use:
 
@@ -82,8 +82,7 @@ def _level(outcome: dict[str, Any]) -> dict[str, Any]:
         "retain": kept,
         "forget_quality": outcome["after"]["answers"]["p_value"],
         "utility": None if kept is None else kept["after"]["utility"],
-        # Where they differ there is no outcome but an error.
-        "digests_equal": True,
+        "digests_equal": outcome["digest"] == outcome["digest_never"],
         "digest": outcome["digest"],
         "digest_before": outcome["digest_before"],
         "memorize_seconds": outcome["memorizing"],

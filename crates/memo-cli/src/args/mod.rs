@@ -1,16 +1,15 @@
 //! What can be typed.
 
-pub(crate) mod lab;
 pub(crate) mod model;
 mod serve;
 mod values;
 
-use self::lab::LabCommand;
 use self::model::ModelCommand;
 pub(crate) use self::serve::ServeOptions;
 use self::values::between;
-use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Parser, Subcommand};
+use memo_terminal::measure::MeasureOptions;
+use memo_terminal::{GlobalOptions, STYLES};
 use std::path::PathBuf;
 
 /// A language model that is a memory: it memorizes text in one pass, predicts what follows, shows why, and forgets.
@@ -20,24 +19,20 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// Print one JSON object instead of text.
-    #[arg(long, global = true)]
-    pub(crate) json: bool,
-
-    /// Show no progress.
-    #[arg(long, short, global = true)]
-    pub(crate) quiet: bool,
-
-    /// When to use colour: auto, always or never.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    #[arg(value_parser = color)]
-    pub(crate) color: anstream::ColorChoice,
+    #[command(flatten)]
+    pub(crate) global: GlobalOptions,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     #[command(flatten)]
     Model(ModelCommand),
+
+    /// Memorize a text in memory and measure recall, perplexity, rates and exact forgetting.
+    #[command(
+        after_help = "Examples:\n  memo measure --text book.txt\n  memo measure --text train.txt --held-out test.txt --tokenizer words\n  memo measure --text book.txt --params-per-token 60 --sample 0 --json"
+    )]
+    Measure(MeasureOptions),
 
     /// Serve a model to OpenAI's clients, evaluation harnesses, and people with a browser.
     #[command(
@@ -50,10 +45,6 @@ pub(crate) enum Command {
         after_help = "Examples:\n  memo demo\n  memo demo --dim 8192    # less noise in the worked examples\n  memo demo --json"
     )]
     Demo(DemoOptions),
-
-    /// Experiments: what a memory can and cannot do, measured.
-    #[command(subcommand)]
-    Lab(LabCommand),
 
     /// Write shell completions and man pages. `cargo xtask docs` does, and so may whoever packages the program.
     #[command(hide = true)]
@@ -84,18 +75,3 @@ pub(crate) struct DemoOptions {
     #[arg(allow_negative_numbers = true)]
     pub(crate) seed: u64,
 }
-
-fn color(when: &str) -> Result<anstream::ColorChoice, String> {
-    match when {
-        "auto" => Ok(anstream::ColorChoice::Auto),
-        "always" => Ok(anstream::ColorChoice::Always),
-        "never" => Ok(anstream::ColorChoice::Never),
-        _ => Err("must be auto, always or never".to_owned()),
-    }
-}
-
-const STYLES: Styles = Styles::styled()
-    .header(AnsiColor::Yellow.on_default().bold())
-    .usage(AnsiColor::Yellow.on_default().bold())
-    .literal(AnsiColor::Cyan.on_default())
-    .placeholder(AnsiColor::Green.on_default());

@@ -36,8 +36,8 @@ fn without_digits(text: &str) -> String {
 fn help_and_version() {
     insta::assert_snapshot!("help", text(&memo(&["--help"]).success().get_output().stdout));
     insta::assert_snapshot!(
-        "realtext_help",
-        text(&memo(&["lab", "realtext", "--help"]).success().get_output().stdout)
+        "measure_help",
+        text(&memo(&["measure", "--help"]).success().get_output().stdout)
     );
     insta::assert_snapshot!(
         "demo_help",
@@ -93,23 +93,22 @@ fn story() -> String {
     (1..=60).map(line).collect::<Vec<_>>().join("\n")
 }
 
-fn realtext(extra: &[&str]) -> Value {
+fn measure(extra: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let (text, held_out) = (folder.path().join("story.txt"), folder.path().join("other.txt"));
     std::fs::write(&text, story()).unwrap();
     std::fs::write(&held_out, "On day 61 the owl left the bridge and counted 3 zeppelins .\n")
         .unwrap();
     let (text, held_out) = (text.to_str().unwrap(), held_out.to_str().unwrap());
-    let args =
-        [&["lab", "realtext", "--text", text, "--held-out", held_out, "--json"], extra].concat();
+    let args = [&["measure", "--text", text, "--held-out", held_out, "--json"], extra].concat();
     serde_json::from_slice(&memo(&args).success().get_output().stdout).unwrap()
 }
 
 #[test]
-fn the_lab_recalls_a_text_and_forgets_half_of_it_exactly() {
+fn a_text_is_recalled_and_half_of_it_forgotten_exactly() {
     for tokenizer in ["gpt2", "words", "bytes"] {
         let report =
-            realtext(&["--tokenizer", tokenizer, "--sample", "0", "--params-per-token", "200"]);
+            measure(&["--tokenizer", tokenizer, "--sample", "0", "--params-per-token", "200"]);
         let number =
             |key: &str| report[key].as_f64().unwrap_or_else(|| panic!("{key} of {report}"));
         // Sixteen bytes back do not always tell one day from another.
@@ -135,12 +134,12 @@ fn the_lab_recalls_a_text_and_forgets_half_of_it_exactly() {
         let same = report["held_out_perplexity"] == report["held_out_perplexity_known"];
         assert_eq!(same, tokenizer != "words");
     }
-    let dense = realtext(&["--engine", "dense", "--tokenizer", "words"]);
-    assert_eq!((&dense["engine"], &dense["held_out_perplexity"]), (&"dense".into(), &Value::Null));
+    let sum = measure(&["--readout", "sum", "--tokenizer", "words"]);
+    assert_eq!((&sum["engine"], &sum["forget_exact"]), (&"sparse".into(), &true.into()));
 }
 
 #[test]
-fn the_lab_refuses_what_it_cannot_read() {
+fn what_cannot_be_read_is_not_measured() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -153,7 +152,7 @@ fn the_lab_refuses_what_it_cannot_read() {
         (file("binary.bin", b"\x00\x01\x02"), "binary.bin"),
         (file("latin.txt", b"caf\xe9 au lait"), "latin.txt"),
     ] {
-        let output = memo(&["lab", "realtext", "--text", &path]).code(1);
+        let output = memo(&["measure", "--text", &path]).code(1);
         let stderr = text(&output.get_output().stderr);
         assert!(
             stderr.contains(message) && output.get_output().stdout.is_empty(),
@@ -165,12 +164,12 @@ fn the_lab_refuses_what_it_cannot_read() {
         ["--params", "0"],
         ["--params-per-token", "-1"],
         ["--tokenizer", "klingon"],
-        ["--engine", "steam"],
+        ["--readout", "steam"],
         ["--sample", "-3"],
     ] {
-        memo(&[&["lab", "realtext", "--text", &story], &wrong[..]].concat()).code(2);
+        memo(&[&["measure", "--text", &story], &wrong[..]].concat()).code(2);
     }
-    memo(&["lab", "realtext", "--text", &story, "--params", "99999999999999"]).code(1);
+    memo(&["measure", "--text", &story, "--params", "99999999999999"]).code(1);
 }
 
 #[test]

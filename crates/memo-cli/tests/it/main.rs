@@ -4,10 +4,8 @@ mod cli;
 mod common;
 #[cfg(unix)]
 mod ends;
-mod experiments;
 #[cfg(unix)]
 mod guide;
-mod lab;
 #[cfg(target_os = "linux")]
 mod large;
 mod model;

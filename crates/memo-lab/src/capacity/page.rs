@@ -6,10 +6,10 @@ use super::narrow::{FAMILY, PER_PAIR, Recalled};
 use super::search::BATCH;
 use super::{ENGINES, Engine, GAUSSIAN, Grid, Held, Single, Theirs};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
-use crate::text::thousands;
 use crate::{Cell, Page, Provenance, Share, Table};
 use memo::capacity;
 use memo::codes::CodeKind;
+use memo_terminal::output::thousands;
 
 /// Everything that the page shows.
 pub(super) struct Results<'a> {

@@ -2,8 +2,8 @@
 //! the wanted one?
 
 use super::records::{Fact, Prompt, Target};
-use crate::metrics::harmonic_mean;
 use crate::{Error, Share};
+use memo::metrics::harmonic_mean;
 use memo::readout::{Backoff, ReadOut, Scratch};
 use memo::sparse::Memory;
 use rayon::prelude::*;

@@ -4,9 +4,9 @@ use super::judge::{Answer, Verdict};
 use super::records::Data;
 use super::{Case, ENDINGS, Outcome};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
-use crate::text::thousands;
 use crate::{Cell, Page, Provenance, Share, Table};
 use memo::sparse::PARAMETERS_PER_TOKEN;
+use memo_terminal::output::thousands;
 
 type Results = [(Case, Outcome)];
 

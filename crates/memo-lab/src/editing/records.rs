@@ -71,7 +71,7 @@ impl Data {
                 .into_iter()
                 .chain([&r.locality_prompt, &r.locality_ground_truth])
         });
-        let tokenizer = inputs::tokenizer(spec, all)?;
+        let tokenizer = Tokenizer::for_texts(spec, all)?;
         let fingerprint = format!("{}, {}", inputs::fingerprint(&[&text]), tokenizer.name());
         let encode = |text: String| -> Result<Prompt, Error> {
             Ok(Prompt { tokens: tokenizer.encode(&text)?, text })

@@ -1,6 +1,6 @@
 //! Axes: from values to places on paper, and the ticks between.
 
-use crate::text::thousands;
+use memo_terminal::output::thousands;
 
 /// One axis of a chart: its label with the unit, its kind and its range.
 #[derive(Clone, Debug, PartialEq)]

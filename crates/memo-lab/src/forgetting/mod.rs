@@ -1,42 +1,48 @@
 //! Forgetting people: questions and answers about authors are memorized, some authors are forgotten, and what is left of
 //! them is measured beside a memory that never knew them.
 
-mod answers;
 mod page;
-mod pairs;
 
-use self::answers::{Measures, ask};
-use self::pairs::{Data, Document, sample};
-use crate::metrics::{KolmogorovSmirnov, kolmogorov_smirnov};
-use crate::{Error, Lab, Page, Setting, seconds};
-use memo::sparse::{Memory, PARAMETERS_PER_TOKEN, Settings, Shape, Size, Span};
-use memo_text::TokenizerSpec;
-use serde::{Deserialize, Serialize};
+use crate::{Error, Lab, Page, Setting, inputs, seconds};
+use memo::unlearning::{ASKED, ASKED_QUICK, Document, Level, Outcome, Trial};
+use memo_text::{Pair, Tokenizer, TokenizerError, TokenizerSpec};
 use std::path::Path;
-use std::time::Instant;
 
-/// Consecutive pairs that are about one author, as TOFU has them.
-const PAIRS: usize = 20;
-
-/// How often memorizing and forgetting are timed; the best counts.
-const ROUNDS: usize = 7;
-
-/// How many pairs are forgotten: the last ones of the file, or those of both files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Level {
-    forgotten: usize,
-    of: usize,
+/// The data: what can be forgotten, and what stays.
+struct Data {
+    forget: Vec<Document>,
+    retain: Vec<Document>,
+    tokenizer: Tokenizer,
+    fingerprint: String,
 }
 
-impl Level {
-    /// Authors forgotten, and authors in all.
-    fn authors(self) -> (usize, usize) {
-        (self.forgotten.div_ceil(PAIRS), self.of.div_ceil(PAIRS))
+impl Data {
+    fn read(forget: &Path, retain: &Path, spec: &TokenizerSpec) -> Result<Self, Error> {
+        let (forget, retain) = (Pair::read(forget)?, Pair::read(retain)?);
+        let all = forget.iter().chain(&retain);
+        let texts: Vec<&str> =
+            all.flat_map(|pair| [pair.question.as_str(), pair.answer.as_str()]).collect();
+        let tokenizer = Tokenizer::for_texts(spec, &texts)?;
+        let text = inputs::fingerprint(&texts);
+        let fingerprint = format!("{text}, {} to forget, {}", forget.len(), tokenizer.name());
+        let documents = |pairs: &[Pair]| -> Result<Vec<Document>, TokenizerError> {
+            let encode = |text: &str| tokenizer.encode(text);
+            pairs.iter().map(|pair| Document::new(&pair.question, &pair.answer, encode)).collect()
+        };
+        let (forget, retain) = (documents(&forget)?, documents(&retain)?);
+        Ok(Data { forget, retain, tokenizer, fingerprint })
     }
 
-    /// The share of authors that are forgotten.
-    fn percent(self) -> f64 {
-        100.0 * self.forgotten as f64 / self.of as f64
+    fn trial(&self, asked: usize, seed: u64) -> Trial<'_> {
+        Trial {
+            forget: &self.forget,
+            retain: &self.retain,
+            vocabulary: self.tokenizer.vocab_size() as u32,
+            end: self.tokenizer.eos(),
+            decode: Box::new(|tokens| self.tokenizer.decode_lossy(tokens)),
+            asked,
+            seed,
+        }
     }
 }
 
@@ -47,60 +53,6 @@ impl Setting for Level {
     }
 }
 
-/// What a test against the memory that never knew the text says.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Test {
-    statistic: f64,
-    p_value: f64,
-}
-
-impl From<KolmogorovSmirnov> for Test {
-    fn from(test: KolmogorovSmirnov) -> Self {
-        Test { statistic: test.statistic, p_value: test.p_value }
-    }
-}
-
-/// A memory asked for what is forgotten.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct State {
-    measures: Measures,
-    /// Log-likelihoods of tokens, and of whole answers, against those of the memory that never knew the text.
-    tokens: Test,
-    answers: Test,
-}
-
-/// What forgetting so much did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Outcome {
-    /// Tokens memorized in all, and forgotten.
-    tokens: usize,
-    forgotten_tokens: usize,
-    parameters: u64,
-    /// Asked for what is forgotten: before, after, a memory without it, and one without it from another seed.
-    before: State,
-    after: State,
-    never: State,
-    other: State,
-    /// Asked for what is kept; nothing if everything is forgotten.
-    kept_before: Option<Measures>,
-    kept_after: Option<Measures>,
-    /// Digests after forgetting and of the memory that never knew the text, which are equal, and before.
-    digest: String,
-    digest_before: String,
-    /// Seconds for all tokens that are forgotten.
-    memorizing: f64,
-    forgetting: f64,
-}
-
-/// The levels: one author in a hundred, all of the file, everything.
-fn levels(data: &Data) -> Vec<Level> {
-    let (most, of) = (data.forget.len(), data.forget.len() + data.retain.len());
-    let few = of.div_ceil(100).next_multiple_of(PAIRS).min(most);
-    let mut levels: Vec<Level> = [few, most, of].map(|forgotten| Level { forgotten, of }).to_vec();
-    levels.dedup();
-    levels
-}
-
 /// Runs the experiment on two files of questions and answers: what can be forgotten, and what stays.
 pub fn run(
     lab: &Lab<'_>,
@@ -109,139 +61,36 @@ pub fn run(
     tokenizer: &TokenizerSpec,
 ) -> Result<Page, Error> {
     let data = Data::read(forget, retain, tokenizer)?;
-    let (options, levels) = (lab.options(), levels(&data));
-    let asked = asked(options.quick);
+    let options = lab.options();
+    let trial = data.trial(if options.quick { ASKED_QUICK } else { ASKED }, options.seed);
+    let levels = trial.levels();
     let measured = lab.measure("forgetting", &data.fingerprint, &levels, |level| {
-        measure(&data, *level, asked, options.seed)
+        exact(level, trial.measure(*level)?)
     })?;
     let provenance = lab.provenance(seconds(&measured));
     let results: Vec<(Level, Outcome)> =
         levels.into_iter().zip(measured.into_iter().map(|m| m.result)).collect();
-    Ok(page::page(&results, &data, asked, provenance))
+    Ok(page::page(&results, data.tokenizer.name(), trial.asked, provenance))
 }
 
-/// The same without a page: what was measured at each level, for programs.
-pub fn outcomes(
-    forget: &Path,
-    retain: &Path,
-    tokenizer: &TokenizerSpec,
-    quick: bool,
-    seed: u64,
-) -> Result<impl Serialize + use<>, Error> {
-    #[derive(Serialize)]
-    struct At {
-        forgotten_authors: usize,
-        authors: usize,
-        percent: f64,
-        #[serde(flatten)]
-        outcome: Outcome,
-        utility_before: Option<f64>,
-        utility_after: Option<f64>,
+/// Refuses an outcome that is not, bit for bit, that of a memory that never knew the text.
+fn exact(level: &Level, outcome: Outcome) -> Result<Outcome, Error> {
+    if outcome.digest == outcome.digest_never {
+        return Ok(outcome);
     }
-    let data = Data::read(forget, retain, tokenizer)?;
-    let each = levels(&data).into_iter().map(|level| {
-        let outcome = measure(&data, level, asked(quick), seed)?;
-        let (forgotten_authors, authors) = level.authors();
-        let utility = |kept: &Option<Measures>| kept.as_ref().map(Measures::utility);
-        let (utility_before, utility_after) =
-            (utility(&outcome.kept_before), utility(&outcome.kept_after));
-        let percent = level.percent();
-        Ok(At { forgotten_authors, authors, percent, outcome, utility_before, utility_after })
-    });
-    each.collect::<Result<Vec<At>, Error>>()
-}
-
-/// Answers that are asked for, at most.
-fn asked(quick: bool) -> usize {
-    if quick { 40 } else { 400 }
-}
-
-/// Memorizes everything, forgets, and compares with memories that never knew what was forgotten.
-fn measure(data: &Data, level: Level, asked: usize, seed: u64) -> Result<Outcome, Error> {
-    let Data { forget, retain, tokenizer, .. } = data;
-    let all: Vec<&Document> = retain.iter().chain(forget).collect();
-    let (kept, forgotten) = all.split_at(all.len() - level.forgotten);
-    let count = |documents: &[&Document]| documents.iter().map(|d| d.tokens.len() + 1).sum();
-    let tokens: usize = count(&all);
-    let size = Size::Parameters(PARAMETERS_PER_TOKEN * tokens as u64);
-    let (vocabulary, end) = (tokenizer.vocab_size() as u32, tokenizer.eos());
-    let empty = |seed| -> Result<Memory, Error> {
-        Ok(Memory::new(Settings::new(vocabulary, end, seed, &Shape::default(), size)?)?)
-    };
-    let asked_forgotten = sample(forgotten, asked, seed, 1);
-    let asked_kept = sample(kept, asked, seed, 2);
-    let ask_kept = |memory: &Memory| -> Result<Option<Measures>, Error> {
-        if asked_kept.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(ask(memory, &asked_kept, tokenizer)?.0))
-    };
-
-    let mut never = empty(seed)?;
-    write(&mut never, kept, 1)?;
-    let (never_measures, expected) = ask(&never, &asked_forgotten, tokenizer)?;
-    let never_digest = never.digest()?;
-    drop(never);
-    let state = |memory: &Memory| -> Result<State, Error> {
-        let (measures, logs) = ask(memory, &asked_forgotten, tokenizer)?;
-        let tokens = kolmogorov_smirnov(&logs.tokens, &expected.tokens).into();
-        let answers = kolmogorov_smirnov(&logs.answers, &expected.answers).into();
-        Ok(State { measures, tokens, answers })
-    };
-    let mut other = empty(seed.wrapping_add(1))?;
-    write(&mut other, kept, 1)?;
-    let other = state(&other)?;
-
-    let mut memory = empty(seed)?;
-    write(&mut memory, &all, 1)?;
-    let (before, kept_before) = (state(&memory)?, ask_kept(&memory)?);
-    let digest_before = memory.digest()?;
-    let (mut memorizing, mut forgetting) = (f64::INFINITY, f64::INFINITY);
-    for round in 0..ROUNDS {
-        if round > 0 {
-            memorizing = memorizing.min(write(&mut memory, forgotten, 1)?);
-        }
-        forgetting = forgetting.min(write(&mut memory, forgotten, -1)?);
-    }
-    let digest = memory.digest()?;
-    if digest != never_digest {
-        return Err(Error::NotExact {
-            what: level.key(),
-            expected: never_digest.to_string(),
-            found: digest.to_string(),
-        });
-    }
-    let certain = Test { statistic: 0.0, p_value: 1.0 };
-    Ok(Outcome {
-        tokens,
-        forgotten_tokens: count(forgotten),
-        parameters: memory.settings().parameters(),
-        after: state(&memory)?,
-        kept_after: ask_kept(&memory)?,
-        never: State { measures: never_measures, tokens: certain, answers: certain },
-        other,
-        before,
-        kept_before,
-        digest: digest.to_string(),
-        digest_before: digest_before.to_string(),
-        memorizing,
-        forgetting,
+    Err(Error::NotExact {
+        what: level.key(),
+        expected: outcome.digest_never,
+        found: outcome.digest,
     })
-}
-
-/// Memorizes (1) or forgets (−1) documents, and says how long that took.
-fn write(memory: &mut Memory, documents: &[&Document], weight: i32) -> Result<f64, Error> {
-    let passages: Vec<Span<'_>> =
-        documents.iter().map(|document| Span::whole(&document.tokens, weight)).collect();
-    let start = Instant::now();
-    memory.write(&passages)?;
-    Ok(start.elapsed().as_secs_f64())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Options;
+    use memo::metrics::KolmogorovSmirnov;
+    use memo::unlearning::PAIRS_PER_AUTHOR as PAIRS;
 
     /// Questions and answers about made-up lighthouses.
     fn file(folder: &Path, name: &str, authors: std::ops::Range<usize>) -> std::path::PathBuf {
@@ -266,24 +115,26 @@ mod tests {
         let forget = file(folder.path(), "forget.jsonl", 4..5);
         let retain = file(folder.path(), "retain.jsonl", 0..4);
         let data = Data::read(&forget, &retain, &TokenizerSpec::Gpt2).unwrap();
-        let levels = levels(&data);
+        let trial = data.trial(100, 3);
+        let levels = trial.levels();
         assert_eq!(levels.iter().map(|l| l.authors()).collect::<Vec<_>>(), [(1, 5), (5, 5)]);
 
-        let some = measure(&data, levels[0], 100, 3).unwrap();
+        let some = trial.measure(levels[0]).unwrap();
         assert_ne!(some.digest, some.digest_before);
+        assert_eq!(some.digest, some.digest_never);
         // Answers that differ in two words, about lamps of which each keeper has the same: hard, and known almost by heart.
         let known = &some.before.measures;
         assert!(known.exact_memorization > 0.97 && known.rouge_l > 0.95, "{known:?}");
         assert!(known.extraction_strength > 0.85, "{known:?}");
         assert_eq!(some.after.measures, some.never.measures);
-        assert_eq!(some.after.tokens, Test { statistic: 0.0, p_value: 1.0 });
+        assert_eq!(some.after.tokens, KolmogorovSmirnov { statistic: 0.0, p_value: 1.0 });
         assert!(some.before.tokens.p_value < 1e-6, "{some:?}");
         assert!(some.other.tokens.p_value > 0.05, "{some:?}");
         assert!(some.after.measures.extraction_strength < 0.5, "{some:?}");
         let (before, after) = (some.kept_before.unwrap(), some.kept_after.unwrap());
         assert!(before.utility() > 0.9 && after.utility() > 0.9, "{before:?} {after:?}");
 
-        let everything = measure(&data, levels[1], 100, 3).unwrap();
+        let everything = trial.measure(levels[1]).unwrap();
         assert_eq!(everything.kept_after, None);
         assert_eq!(everything.after.measures.exact_memorization, 0.0);
     }
@@ -294,7 +145,7 @@ mod tests {
         let forget = file(folder.path(), "forget.jsonl", 2..3);
         let retain = file(folder.path(), "retain.jsonl", 0..2);
         let options = Options { quick: true, seed: 1, threads: 1, out: None };
-        let command = ["memo", "lab", "forgetting"].map(str::to_owned);
+        let command = ["memo-lab", "forgetting"].map(str::to_owned);
         let lab = Lab::new(options, &command, &());
         let page = run(&lab, &forget, &retain, &TokenizerSpec::Gpt2).unwrap();
         let text = page.markdown();

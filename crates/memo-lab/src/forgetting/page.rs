@@ -1,23 +1,27 @@
 //! The page: what is left of what was forgotten, what stays of the rest, and what it costs.
 
-use super::answers::{Measures, PARTS};
-use super::pairs::Data;
-use super::{Level, Outcome, PAIRS, ROUNDS, State, Test};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
-use crate::text::thousands;
 use crate::{Cell, Page, Provenance, Table};
+use memo::metrics::KolmogorovSmirnov;
 use memo::sparse::PARAMETERS_PER_TOKEN;
+use memo::unlearning::{Level, Measures, Outcome, PAIRS_PER_AUTHOR, QUANTILES, ROUNDS, State};
+use memo_terminal::output::thousands;
 use std::fmt::Write as _;
 
 type Results = [(Level, Outcome)];
 
-pub(super) fn page(results: &Results, data: &Data, asked: usize, provenance: Provenance) -> Page {
+pub(super) fn page(
+    results: &Results,
+    tokenizer: &str,
+    asked: usize,
+    provenance: Provenance,
+) -> Page {
     let title = "Forgetting: what is left of authors that were memorized";
     Page::new("forgetting", title, all_numbers(results), provenance)
         .prose(summary(results))
         .figure("forgetting", CAPTION, figure(results))
         .heading("What was done")
-        .prose(set_up(results, data, asked))
+        .prose(set_up(results, tokenizer, asked))
         .heading("What is left of what was forgotten")
         .table(left(results))
         .prose(LEFT)
@@ -65,12 +69,12 @@ fn summary(results: &Results) -> String {
     out
 }
 
-fn set_up(results: &Results, data: &Data, asked: usize) -> String {
+fn set_up(results: &Results, tokenizer: &str, asked: usize) -> String {
     let Some((level, result)) = results.first() else { return String::new() };
     format!(
-        "The data has {pairs} questions and answers about {authors} made-up authors, {PAIRS} each (TOFU: the files of what to forget and what to \
+        "The data has {pairs} questions and answers about {authors} made-up authors, {PAIRS_PER_AUTHOR} each (TOFU: the files of what to forget and what to \
          retain). A pair is one document: the question, a line feed, the answer; {tokens} tokens of `{tokenizer}` in all, document ends included. The memory \
-         has {parameters} cells, {PARAMETERS_PER_TOKEN} a token, and the default read-out (back-off). Outcome are the last authors of the file, as in \
+         has {parameters} cells, {PARAMETERS_PER_TOKEN} a token, and the default read-out (back-off). Forgotten are the last authors of the file, as in \
          TOFU's own smaller splits; then the whole file; then everything. At most {asked} answers are asked for, drawn at random where there are more.\n\n\
          | measure | what it is |\n|---|---|\n\
          | exact memorization | the share of an answer's tokens that are the most probable ones, given the question and the true tokens before; over all tokens |\n\
@@ -82,7 +86,6 @@ fn set_up(results: &Results, data: &Data, asked: usize) -> String {
         pairs = thousands(level.of as u64),
         authors = level.authors().1,
         tokens = thousands(result.tokens as u64),
-        tokenizer = data.tokenizer.name(),
         parameters = thousands(result.parameters),
     )
 }
@@ -265,7 +268,10 @@ fn all_numbers(results: &Results) -> Table {
         "forget_us",
     ]);
     for (level, result) in results {
-        let mut push = |asked: &str, name: &str, measures: &Measures, tests: Option<[Test; 2]>| {
+        let mut push = |asked: &str,
+                        name: &str,
+                        measures: &Measures,
+                        tests: Option<[KolmogorovSmirnov; 2]>| {
             let (forgotten, of) = level.authors();
             let (memorize, forget) = micros(result);
             let digest = match name {
@@ -325,7 +331,7 @@ fn figure(results: &Results) -> Figure {
 
 /// A distribution function from its quantiles.
 fn distribution(quantiles: &[f64]) -> Vec<(f64, f64)> {
-    let place = |(part, value): (usize, &f64)| (*value, part as f64 / PARTS as f64);
+    let place = |(part, value): (usize, &f64)| (*value, part as f64 / QUANTILES as f64);
     quantiles.iter().enumerate().map(place).collect()
 }
 

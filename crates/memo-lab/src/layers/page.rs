@@ -5,8 +5,8 @@ use super::model::Engine;
 use super::texts::{CHUNK, HEADS, VOCABULARY};
 use super::{Curve, Filled, Grid, Measured, sample, tokens};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
-use crate::text::thousands;
 use crate::{Cell, Page, Provenance, Share, Table};
+use memo_terminal::output::thousands;
 use std::collections::HashMap;
 
 /// Everything that the page shows.

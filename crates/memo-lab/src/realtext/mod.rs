@@ -1,226 +1,202 @@
-//! What a memory does with real text: recall, robustness, perplexity, rates, and exact forgetting.
+//! The curve of a text: recall, robustness, perplexity and rates of every engine and read-out, against the size of the
+//! memory. [`memo::measure`] measures each point.
 
-mod curve;
-mod model;
 mod page;
-mod positions;
 
-pub use self::curve::curve;
-use self::model::{Bytes, Dense, Model, Sparse};
-use self::positions::{Position, damaged, sample};
-use crate::Error;
-use memo::readout::ReadOut;
-use memo::sparse::{Shape, Size};
-use serde::{Deserialize, Serialize};
-use std::time::Instant;
+use self::page::page;
+use crate::{Error, Lab, Page, Setting, seconds};
+use memo::measure::{Experiment, Report, run, run_dense};
+use memo::readout::{Backoff, Sum};
+use memo::sparse::Size;
 
-/// The text and the memory to try it on.
-#[derive(Clone, Debug)]
-pub struct Experiment<'a> {
-    /// The documents to memorize, tokenized.
-    pub memorized: &'a [Vec<u32>],
-    /// Documents that are not memorized; none leaves out perplexity.
-    pub held_out: &'a [Vec<u32>],
-    /// Tokens in the vocabulary.
-    pub vocabulary: u32,
-    /// The end token.
-    pub end: u32,
-    /// The token that stands for words outside the vocabulary, if the tokenizer has one.
-    pub unknown: Option<u32>,
-    /// Size of the memory.
-    pub size: Size,
-    /// Slots of the memory.
-    pub shape: Shape,
-    /// Seed of the memory and of the samples.
-    pub seed: u64,
-    /// Positions to try for recall; 0 is all.
-    pub sample: usize,
+/// Cells a token that the sparse engine is tried with.
+const SIZES: [f64; 8] = [20.0, 30.0, 40.0, 60.0, 80.0, 92.0, 120.0, 168.0];
+const QUICK_SIZES: [f64; 3] = [20.0, 60.0, 92.0];
+
+/// Held-out tokens that are scored at each point.
+const SCORED: usize = 20_000;
+const QUICK_SCORED: usize = 2_000;
+
+/// What memorizes, and how it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Engine {
+    /// The sparse engine with the back-off read-out.
+    Backoff,
+    /// The sparse engine with the paper's sum over layers.
+    Sum,
+    /// The paper's engine: Hadamard codes, four heads, three layers, computed recall.
+    Dense,
 }
 
-/// What came out. Rates are in tokens a second; sizes are in bytes a memorized token.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
-    /// Tokens memorized, document ends included.
-    pub tokens: usize,
-    /// Cells of the memory.
-    pub parameters: u64,
-    /// Cells a token.
-    pub parameters_per_token: f64,
-    /// Bytes held a token: cells and tables.
-    pub bytes_per_token: f64,
-    /// Of these, cells (wide rows included).
-    pub cell_bytes_per_token: f64,
-    /// Of these, tables; for the dense engine, codes and projections.
-    pub table_bytes_per_token: f64,
-    /// Positions that recall was tried at.
-    pub recall_positions: usize,
-    /// The share of them whose token is the most probable one.
-    pub recall: f64,
-    /// The same with one of the last eight tokens of the prompt replaced.
-    pub recall_damaged_prompt: f64,
-    /// Perplexity of the text that was held out, if the engine has probabilities.
-    pub held_out_perplexity: Option<f64>,
-    /// The same over its known words only.
-    pub held_out_perplexity_known: Option<f64>,
-    /// Writing, all cores.
-    pub memorize_tokens_per_second: f64,
-    /// Full distributions, all cores.
-    pub retrieve_tokens_per_second: f64,
-    /// Scoring the held-out text, all cores.
-    pub score_tokens_per_second: Option<f64>,
-    /// Recall of the half that is kept: before the other half is forgotten, and after.
-    pub recall_kept_half: [f64; 2],
-    /// Recall of the half that is forgotten: before, and after.
-    pub recall_forgotten_half: [f64; 2],
-    /// Whether, after forgetting, the digest equals that of a memory that never saw that half. Dense memories are
-    /// floats and have no digest.
-    pub forget_exact: bool,
-}
+impl Engine {
+    const ALL: [Engine; 3] = [Engine::Backoff, Engine::Sum, Engine::Dense];
 
-/// Runs the experiment on the sparse engine; `step` hears what is being done.
-pub fn run(
-    experiment: &Experiment<'_>,
-    readout: &dyn ReadOut,
-    step: &dyn Fn(&str),
-) -> Result<Report, Error> {
-    run_on(experiment, &|| Sparse::new(experiment, readout), step)
-}
-
-/// Runs the experiment on the dense engine: Hadamard codes, four heads, three layers, computed recall, and the d, a
-/// power of two, whose memory has nearest to `parameters` cells.
-pub fn run_dense(
-    experiment: &Experiment<'_>,
-    parameters: u64,
-    step: &dyn Fn(&str),
-) -> Result<Report, Error> {
-    run_on(experiment, &|| Dense::new(experiment, parameters), step)
-}
-
-fn run_on<M: Model>(
-    experiment: &Experiment<'_>,
-    empty: &dyn Fn() -> Result<M, Error>,
-    step: &dyn Fn(&str),
-) -> Result<Report, Error> {
-    let documents: Vec<&[u32]> = experiment.memorized.iter().map(Vec::as_slice).collect();
-    let tokens: usize = documents.iter().map(|d| d.len() + 1).sum();
-
-    step("memorizing");
-    let mut model = empty()?;
-    let (written, memorize_seconds) = timed(|| model.memorize(&documents));
-    written?;
-
-    step("recalling");
-    let positions = sample(&documents, experiment.sample, experiment.seed);
-    let (recalled, retrieve_seconds) = timed(|| recall(&model, &positions));
-    let Experiment { vocabulary, end, seed, .. } = *experiment;
-    let broken = damaged(&positions, vocabulary, end, seed);
-    let broken: Vec<Position<'_>> =
-        broken.iter().map(|(p, token)| (p.as_slice(), *token)).collect();
-    let recall_damaged_prompt = recall(&model, &broken)?;
-
-    step("scoring the held-out text");
-    let (scores, score_seconds) = timed(|| score_all(&model, experiment.held_out));
-    let scores = scores?;
-    let known = |(token, _): &&(u32, f64)| Some(*token) != experiment.unknown;
-
-    let Bytes { cells, tables } = model.bytes();
-    let parameters = model.parameters();
-    let per_token = |bytes: usize| bytes as f64 / tokens as f64;
-    drop(model);
-    step("forgetting half");
-    let halves = forget_half(experiment, empty)?;
-    Ok(Report {
-        tokens,
-        parameters,
-        parameters_per_token: parameters as f64 / tokens as f64,
-        bytes_per_token: per_token(cells + tables),
-        cell_bytes_per_token: per_token(cells),
-        table_bytes_per_token: per_token(tables),
-        recall_positions: positions.len(),
-        recall: recalled?,
-        recall_damaged_prompt,
-        held_out_perplexity: perplexity(scores.iter()),
-        held_out_perplexity_known: perplexity(scores.iter().filter(known)),
-        memorize_tokens_per_second: tokens as f64 / memorize_seconds,
-        retrieve_tokens_per_second: positions.len() as f64 / retrieve_seconds,
-        score_tokens_per_second: (!scores.is_empty()).then(|| scores.len() as f64 / score_seconds),
-        recall_kept_half: halves.kept,
-        recall_forgotten_half: halves.forgotten,
-        forget_exact: halves.exact,
-    })
-}
-
-/// Recall of both halves, before one is forgotten and after.
-struct Halves {
-    kept: [f64; 2],
-    forgotten: [f64; 2],
-    exact: bool,
-}
-
-/// Memorizes the text as two halves, forgets the second, and compares with a memory of the first alone.
-fn forget_half<M: Model>(
-    experiment: &Experiment<'_>,
-    empty: &dyn Fn() -> Result<M, Error>,
-) -> Result<Halves, Error> {
-    let (kept, forgotten) = halves(experiment.memorized);
-    let count = experiment.sample / 2;
-    let kept_positions = sample(&kept, count, experiment.seed);
-    let forgotten_positions = sample(&forgotten, count, experiment.seed);
-    let mut model = empty()?;
-    model.memorize(&kept)?;
-    let never = model.digest()?;
-    model.memorize(&forgotten)?;
-    let both = |model: &M| -> Result<[f64; 2], Error> {
-        Ok([recall(model, &kept_positions)?, recall(model, &forgotten_positions)?])
-    };
-    let before = both(&model)?;
-    model.forget(&forgotten)?;
-    let after = both(&model)?;
-    Ok(Halves {
-        kept: [before[0], after[0]],
-        forgotten: [before[1], after[1]],
-        exact: never.is_some() && model.digest()? == never,
-    })
-}
-
-/// The documents in two halves; a single document is cut in the middle.
-fn halves(documents: &[Vec<u32>]) -> (Vec<&[u32]>, Vec<&[u32]>) {
-    if let [document] = documents {
-        let (a, b) = document.split_at(document.len() / 2);
-        return (vec![a], vec![b]);
-    }
-    let (a, b) = documents.split_at(documents.len() / 2);
-    (a.iter().map(Vec::as_slice).collect(), b.iter().map(Vec::as_slice).collect())
-}
-
-/// The share of positions whose token is the model's answer.
-fn recall(model: &impl Model, positions: &[Position<'_>]) -> Result<f64, Error> {
-    let prompts: Vec<&[u32]> = positions.iter().map(|(prompt, _)| *prompt).collect();
-    let answers = model.answers(&prompts)?;
-    let right =
-        positions.iter().zip(answers).filter(|((_, token), answer)| token == answer).count();
-    Ok(right as f64 / positions.len().max(1) as f64)
-}
-
-/// Every token of the texts with its log-probability; nothing if the model has none.
-fn score_all(model: &impl Model, texts: &[Vec<u32>]) -> Result<Vec<(u32, f64)>, Error> {
-    let mut all = Vec::new();
-    for text in texts {
-        if let Some(scores) = model.score(text)? {
-            all.extend(text.iter().copied().zip(scores));
+    fn name(self) -> &'static str {
+        match self {
+            Engine::Backoff => "sparse: back-off",
+            Engine::Sum => "sparse: the paper's sum",
+            Engine::Dense => "dense: the paper's model",
         }
     }
-    Ok(all)
 }
 
-fn perplexity<'a>(scores: impl Iterator<Item = &'a (u32, f64)>) -> Option<f64> {
-    let (count, sum) =
-        scores.fold((0u32, 0.0), |(count, sum), (_, score)| (count + 1, sum + score));
-    (count > 0).then(|| (-sum / f64::from(count)).exp())
+/// An engine with so many cells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Point {
+    engine: Engine,
+    cells: u64,
+    tokens: u64,
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
-    let start = Instant::now();
-    let result = work();
-    (result, start.elapsed().as_secs_f64())
+impl Setting for Point {
+    fn key(&self) -> String {
+        let per_token = self.cells as f64 / self.tokens.max(1) as f64;
+        format!("{}, {per_token:.1} cells a token", self.engine.name())
+    }
+
+    fn cost(&self) -> f64 {
+        match self.engine {
+            Engine::Backoff => 1.0,
+            Engine::Sum => 2.0,
+            Engine::Dense => 0.2 + self.cells as f64 / 4e6,
+        }
+    }
+}
+
+/// The points of a text: sizes a token for the sparse engine; for the dense one every power of two for d that is
+/// neither hopeless nor too slow.
+fn points(tokens: u64, quick: bool) -> Vec<Point> {
+    let sizes: &[f64] = if quick { &QUICK_SIZES } else { &SIZES };
+    let sparse = |engine| {
+        let point = move |per_token: &f64| {
+            let cells = (per_token * tokens as f64) as u64;
+            Point { engine, cells, tokens }
+        };
+        sizes.iter().map(point)
+    };
+    let largest: u32 = if quick { 11 } else { 12 };
+    let dense =
+        (6..=largest).map(|log| Point { engine: Engine::Dense, cells: 1 << (2 * log), tokens });
+    let dense = dense.filter(|point| (4..=200).contains(&(point.cells / tokens.max(1))));
+    sparse(Engine::Backoff).chain(sparse(Engine::Sum)).chain(dense).collect()
+}
+
+/// Measures the curve of a text. The experiment's own size is not used, and of what is held out only the beginning;
+/// `tokenizer` is what the page calls it.
+pub fn curve(lab: &Lab<'_>, experiment: &Experiment<'_>, tokenizer: &str) -> Result<Page, Error> {
+    let options = lab.options();
+    let held_out =
+        beginning(experiment.held_out, if options.quick { QUICK_SCORED } else { SCORED });
+    let experiment = Experiment { held_out: &held_out, seed: options.seed, ..experiment.clone() };
+    let tokens: usize = experiment.memorized.iter().map(|document| document.len() + 1).sum();
+    let points = points(tokens as u64, options.quick);
+    let measured =
+        lab.measure("realtext", &fingerprint(&experiment, tokenizer), &points, |point| {
+            let size = Size::Parameters(point.cells);
+            let experiment = Experiment { size, ..experiment.clone() };
+            Ok(match point.engine {
+                Engine::Backoff => run(&experiment, &Backoff::default(), &|_| ())?,
+                Engine::Sum => run(&experiment, &Sum, &|_| ())?,
+                Engine::Dense => run_dense(&experiment, &|_| ())?,
+            })
+        })?;
+    let provenance = lab.provenance(seconds(&measured));
+    let results: Vec<(Engine, Report)> = points
+        .iter()
+        .map(|point| point.engine)
+        .zip(measured.into_iter().map(|m| m.result))
+        .collect();
+    Ok(page(&results, &experiment, tokenizer, provenance))
+}
+
+/// The first `count` tokens of the documents.
+fn beginning(documents: &[Vec<u32>], mut count: usize) -> Vec<Vec<u32>> {
+    let mut taken = Vec::new();
+    for document in documents {
+        let length = document.len().min(count);
+        count -= length;
+        if length > 0 {
+            taken.push(document[..length].to_vec());
+        }
+    }
+    taken
+}
+
+/// What the results depend on besides the options.
+fn fingerprint(experiment: &Experiment<'_>, tokenizer: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for documents in [experiment.memorized, experiment.held_out] {
+        for document in documents {
+            hasher.update(&(document.len() as u64).to_le_bytes());
+            document.iter().for_each(|token| {
+                hasher.update(&token.to_le_bytes());
+            });
+        }
+        hasher.update(b"held out");
+    }
+    let hash = hasher.finalize().to_hex();
+    format!("text {}, {tokenizer}, {} positions", &hash.as_str()[..16], experiment.sample)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+    use memo::random::{Purpose, Stream};
+    use memo::sparse::Shape;
+
+    #[test]
+    fn dense_points_are_neither_hopeless_nor_endless() {
+        let dense = |tokens, quick| -> Vec<u64> {
+            let points = points(tokens, quick).into_iter();
+            points.filter(|p| p.engine == Engine::Dense).map(|p| p.cells).collect()
+        };
+        assert_eq!(dense(175_000, false), [1 << 20, 1 << 22, 1 << 24]);
+        assert_eq!(dense(175_000, true), [1 << 20, 1 << 22]);
+        assert_eq!(dense(1_000, false), [1 << 12, 1 << 14, 1 << 16]);
+    }
+
+    #[test]
+    fn what_is_held_out_is_cut_to_its_beginning() {
+        let documents = [vec![1, 2, 3], vec![4, 5], vec![6]];
+        assert_eq!(beginning(&documents, 4), [vec![1, 2, 3], vec![4]]);
+        assert_eq!(beginning(&documents, 100), documents);
+        assert!(beginning(&documents, 0).is_empty());
+    }
+
+    #[test]
+    fn a_page_has_every_engine_and_a_better_memory_recalls_more() {
+        let mut reader = Stream::new(2, Purpose::Sampling, 0).draws();
+        let text = reader.tokens(2_500, 300);
+        let (memorized, held_out) = (vec![text[..2_000].to_vec()], vec![text[2_000..].to_vec()]);
+        let experiment = Experiment {
+            memorized: &memorized,
+            held_out: &held_out,
+            vocabulary: 301,
+            end: 300,
+            unknown: None,
+            size: Size::Parameters(0),
+            shape: Shape::default(),
+            seed: 0,
+            sample: 200,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let out = Some(folder.path().to_owned());
+        let options = Options { quick: true, seed: 1, threads: 1, out };
+        let lab = Lab::new(options, &["memo-lab".to_owned()], &());
+        let page = curve(&lab, &experiment, "numbers").unwrap();
+        let files = page.write(folder.path()).unwrap();
+        assert!(files.contains(&"realtext.png".to_owned()), "{files:?}");
+        let csv = std::fs::read_to_string(folder.path().join("realtext.csv")).unwrap();
+        for engine in Engine::ALL {
+            assert!(csv.contains(engine.name()), "{csv}");
+        }
+        let column = |line: &str, name: &str| -> f64 {
+            let at = csv.lines().next().unwrap().split(',').position(|c| c == name).unwrap();
+            line.split(',').nth(at).unwrap().parse().unwrap()
+        };
+        let recalls: Vec<f64> =
+            csv.lines().skip(1).take(3).map(|line| column(line, "recall")).collect();
+        assert!(recalls[2] > 0.99 && recalls[0] <= recalls[2], "{csv}");
+    }
 }

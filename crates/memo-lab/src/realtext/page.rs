@@ -1,10 +1,9 @@
 //! The page of the curve.
 
-use super::curve::Engine;
-use super::{Experiment, Report};
+use super::{Engine, Experiment, Report};
 use crate::figure::{Axis, Chart, Figure, Mark, Series, Style};
-use crate::text::thousands;
 use crate::{Cell, Page, Provenance, Table};
+use memo_terminal::output::thousands;
 use std::fmt::Write as _;
 
 type Results = [(Engine, Report)];

@@ -2,10 +2,10 @@
 
 use super::{Point, Timed, VOCABULARY, dense, sparse};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
-use crate::text::thousands;
 use crate::{Cell, Page, Provenance, Table};
 use memo::codes::CodeKind;
 use memo::sparse::PARAMETERS_PER_TOKEN;
+use memo_terminal::output::thousands;
 use std::fmt::Write as _;
 
 type Results = [(Point, Timed)];

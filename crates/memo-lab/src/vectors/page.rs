@@ -2,10 +2,10 @@
 
 use super::{Codes, Missed, name, promised};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
-use crate::text::thousands;
 use crate::{Cell, Page, Provenance, Table};
 use memo::capacity;
 use memo::codes::CodeKind;
+use memo_terminal::output::thousands;
 
 pub(super) fn page(settings: &[Codes], missed: &[Missed], provenance: Provenance) -> Page {
     Page::new("vectors", "Nearly orthogonal vectors: the paper's Appendix A", data(settings, missed), provenance)

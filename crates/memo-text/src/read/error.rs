@@ -87,6 +87,16 @@ pub enum ReadError {
         /// What it must be.
         expected: &'static str,
     },
+    /// A line is not a question with its answer.
+    #[error("{}, line {line}: {reason}", path.display())]
+    Pair {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A file name cannot be an id.
     #[error("{}: the name is not valid UTF-8, so it cannot be a document's id; rename it", path.display())]
     Name {

@@ -27,11 +27,13 @@ mod document;
 mod error;
 mod folder;
 mod jsonl;
+mod pairs;
 mod sniff;
 mod text;
 
 pub use document::{Content, Document, Item, SkipReason, Skipped, Source};
 pub use error::ReadError;
+pub use pairs::Pair;
 
 use folder::{Entry, Folder};
 use jsonl::Jsonl;

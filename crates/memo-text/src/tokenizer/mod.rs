@@ -151,6 +151,17 @@ impl Tokenizer {
         })
     }
 
+    /// The tokenizer that `spec` names; `words` takes its vocabulary from `texts`.
+    pub fn for_texts<S: AsRef<str>>(
+        spec: &TokenizerSpec,
+        texts: impl IntoIterator<Item = S>,
+    ) -> Result<Self, TokenizerError> {
+        match spec {
+            TokenizerSpec::Words => Self::words(texts),
+            spec => Self::from_spec(spec),
+        }
+    }
+
     fn from_file(path: &Path) -> Result<Self, TokenizerError> {
         let mut json = Vec::new();
         File::open(path)

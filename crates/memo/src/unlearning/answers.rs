@@ -1,18 +1,16 @@
 //! What a memory says when it is asked: every answer scored, token by token, and written out.
 
-use super::pairs::Document;
-use crate::Error;
+use super::{Decode, Document};
 use crate::metrics::{
     exact_memorization, extraction_strength, harmonic_mean, mean, quantiles, rouge_l, words,
 };
-use memo::readout::{Backoff, Generator, ReadOut, Sampling, Scratch};
-use memo::sparse::Memory;
-use memo_text::Tokenizer;
+use crate::readout::{Backoff, Generator, ReadOut, Sampling, Scratch};
+use crate::sparse::{Error, Memory};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Parts that a distribution of log-likelihoods is cut into for the figure.
-pub(super) const PARTS: usize = 100;
+/// Parts that a distribution of log-likelihoods is cut into.
+pub const QUANTILES: usize = 100;
 
 /// One answer: of each token whether it was the most probable one and its log-probability; and how much of it was
 /// written when only the question was given.
@@ -30,25 +28,26 @@ pub(super) struct Logs {
 
 /// What was measured on some answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Measures {
-    /// Answers, and their tokens.
-    pub(super) answers: usize,
-    pub(super) tokens: usize,
+pub struct Measures {
+    /// Answers that were asked for.
+    pub answers: usize,
+    /// Their tokens.
+    pub tokens: usize,
     /// The share of tokens whose argmax is right.
-    pub(super) exact_memorization: f64,
-    /// Mean over answers.
-    pub(super) extraction_strength: f64,
-    /// Recall, mean over answers.
-    pub(super) rouge_l: f64,
+    pub exact_memorization: f64,
+    /// Extraction strength, mean over answers.
+    pub extraction_strength: f64,
+    /// ROUGE-L recall, mean over answers.
+    pub rouge_l: f64,
     /// exp of the mean log-likelihood of an answer's tokens, mean over answers.
-    pub(super) probability: f64,
-    /// Quantiles of the tokens' log-likelihoods.
-    pub(super) quantiles: Vec<f64>,
+    pub probability: f64,
+    /// The tokens' log-likelihoods at [`QUANTILES`] + 1 equally spaced ranks.
+    pub quantiles: Vec<f64>,
 }
 
 impl Measures {
-    /// How useful the memory is on these answers: the harmonic mean of what is expected and what is said.
-    pub(super) fn utility(&self) -> f64 {
+    /// How useful the memory is on these answers: the harmonic mean of probability and ROUGE-L.
+    pub fn utility(&self) -> f64 {
         harmonic_mean(&[self.probability, self.rouge_l])
     }
 }
@@ -57,14 +56,12 @@ impl Measures {
 pub(super) fn ask(
     memory: &Memory,
     documents: &[&Document],
-    tokenizer: &Tokenizer,
+    decode: &Decode<'_>,
 ) -> Result<(Measures, Logs), Error> {
     // What no context changes is derived once, not by each thread.
     let answers: Vec<Answer> = documents
         .par_iter()
-        .map_init(Scratch::default, |scratch, document| {
-            answer(memory, document, tokenizer, scratch)
-        })
+        .map_init(Scratch::default, |scratch, document| answer(memory, document, decode, scratch))
         .collect::<Result<_, Error>>()?;
     let each = |of: &dyn Fn(&Answer) -> f64| mean(&answers.iter().map(of).collect::<Vec<_>>());
     let right: Vec<bool> = answers.iter().flat_map(|a| a.right.iter().copied()).collect();
@@ -79,7 +76,7 @@ pub(super) fn ask(
         extraction_strength: each(&|a| extraction_strength(&a.right)),
         rouge_l: each(&|a| a.rouge),
         probability: each(&|a| mean(&a.logs).exp()),
-        quantiles: quantiles(&logs.tokens, PARTS),
+        quantiles: quantiles(&logs.tokens, QUANTILES),
     };
     Ok((measures, logs))
 }
@@ -87,7 +84,7 @@ pub(super) fn ask(
 fn answer(
     memory: &Memory,
     document: &Document,
-    tokenizer: &Tokenizer,
+    decode: &Decode<'_>,
     scratch: &mut Scratch,
 ) -> Result<Answer, Error> {
     let readout = Backoff::default();
@@ -101,6 +98,6 @@ fn answer(
     }
     let written = Generator::new(memory, &readout, &tokens[..*answer], Sampling::default());
     let written: Vec<u32> = written.take(tokens.len() - answer).collect::<Result<_, _>>()?;
-    let rouge = rouge_l(&words(&tokenizer.decode_lossy(&written)), &words(text)).recall;
+    let rouge = rouge_l(&words(&decode(&written)), &words(text)).recall;
     Ok(Answer { right, logs, rouge })
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// A line at the bottom of the terminal, gone when the work is done.
 #[derive(Clone)]
-pub(crate) struct Progress(ProgressBar);
+pub struct Progress(ProgressBar);
 
 const OPEN: &str = "{spinner} {msg} {elapsed}";
 const COUNTED: &str =
@@ -17,7 +17,7 @@ const BYTES: &str = "{spinner} {msg} {bar:24} {percent:>3} %  {binary_bytes} of 
 
 impl Progress {
     /// Shows progress if wanted and standard error is a terminal.
-    pub(crate) fn new(wanted: bool) -> Self {
+    pub fn new(wanted: bool) -> Self {
         let bar = if wanted && std::io::stderr().is_terminal() {
             let bar = ProgressBar::new_spinner();
             bar.enable_steady_tick(Duration::from_millis(100));
@@ -37,7 +37,7 @@ impl Progress {
     }
 
     /// What is being done now, nobody knows how long.
-    pub(crate) fn step(&self, what: impl Into<String>) {
+    pub fn step(&self, what: impl Into<String>) {
         if self.0.length().is_some() {
             self.0.unset_length();
             self.style(OPEN);
@@ -46,7 +46,7 @@ impl Progress {
     }
 
     /// What is being done now, and how much of it there is: tokens, or bytes.
-    pub(crate) fn begin(&self, what: impl Into<String>, whole: u64, bytes: bool) {
+    pub fn begin(&self, what: impl Into<String>, whole: u64, bytes: bool) {
         self.style(if bytes { BYTES } else { COUNTED });
         self.0.set_message(what.into());
         self.0.reset();
@@ -54,12 +54,12 @@ impl Progress {
     }
 
     /// How much of it is done.
-    pub(crate) fn at(&self, done: u64) {
+    pub fn at(&self, done: u64) {
         self.0.set_position(done);
     }
 
     /// A callback that shows the progress of a store.
-    pub(crate) fn callback(
+    pub fn callback(
         &self,
     ) -> impl Fn(memo_store::Progress) -> ControlFlow<()> + Send + Sync + 'static {
         let bar = self.clone();
@@ -74,12 +74,12 @@ impl Progress {
     }
 
     /// An observer that shows the progress of reading.
-    pub(crate) fn observer(&self) -> Observer {
+    pub fn observer(&self) -> Observer {
         Observer::new(self.callback())
     }
 
     /// Takes the line away.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         self.0.finish_and_clear();
     }
 }

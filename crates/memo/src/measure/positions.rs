@@ -1,6 +1,6 @@
 //! Where recall is tried: all positions of some documents, or a random sample; with whole prompts and damaged ones.
 
-use memo::random::{Draws, Purpose, Stream};
+use crate::random::{Draws, Purpose, Stream};
 
 /// Tokens of prompt before a position.
 const PROMPT: usize = 64;

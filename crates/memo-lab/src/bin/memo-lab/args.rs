@@ -1,55 +1,67 @@
-//! What can be typed after `memo lab`.
+//! What can be typed.
 
-use super::Engine;
-use clap::Subcommand;
+use clap::{Parser, Subcommand};
+use memo_terminal::measure::MeasureOptions;
+use memo_terminal::{GlobalOptions, STYLES};
 use memo_text::TokenizerSpec;
 use std::path::PathBuf;
 
+/// Experiments on MeMo: what a memory can and cannot do, measured.
+#[derive(Debug, Parser)]
+#[command(name = "memo-lab", version, styles = STYLES, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    #[command(flatten)]
+    pub(crate) global: GlobalOptions,
+}
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum LabCommand {
+pub(crate) enum Command {
     /// Fill single memories of all shapes and count what they hold: the paper's Fig. 3.
     #[command(
-        after_help = "Examples:\n  memo lab capacity --quick\n  memo lab capacity --out results --authors fig3.csv"
+        after_help = "Examples:\n  memo-lab capacity --quick\n  memo-lab capacity --out results --authors fig3.csv"
     )]
     Capacity(PaperOptions),
 
     /// Memorize statements, edit them, judge that as CounterFact does, and roll back.
     #[command(
-        after_help = "Examples:\n  memo lab editing --counterfact counterfact.json --quick\n  memo lab editing --counterfact counterfact.json --out results"
+        after_help = "Examples:\n  memo-lab editing --counterfact counterfact.json --quick\n  memo-lab editing --counterfact counterfact.json --out results"
     )]
     Editing(EditingOptions),
 
     /// Memorize questions and answers, forget some authors, and measure what is left of them.
     #[command(
-        after_help = "Examples:\n  memo lab forgetting --forget forget10.jsonl --retain retain90.jsonl\n  memo lab forgetting --forget forget10.jsonl --retain retain90.jsonl --out results"
+        after_help = "Examples:\n  memo-lab forgetting --forget forget10.jsonl --retain retain90.jsonl\n  memo-lab forgetting --forget forget10.jsonl --retain retain90.jsonl --out results"
     )]
     Forgetting(ForgettingOptions),
 
     /// Memorize random texts in one to three layers and measure recall: the paper's Fig. 4.
     #[command(
-        after_help = "Examples:\n  memo lab layers --quick\n  memo lab layers --out results --authors fig4.csv"
+        after_help = "Examples:\n  memo-lab layers --quick\n  memo-lab layers --out results --authors fig4.csv"
     )]
     Layers(PaperOptions),
 
     /// Count how many nearly orthogonal vectors fit: the paper's Appendix A.
     #[command(
-        after_help = "Examples:\n  memo lab vectors --quick\n  memo lab vectors --out results"
+        after_help = "Examples:\n  memo-lab vectors --quick\n  memo-lab vectors --out results"
     )]
     Vectors(GridOptions),
 
     /// Draw the worked examples of the paper's section 3: the matrices of Figs. 1 and 2.
-    #[command(after_help = "Examples:\n  memo lab examples\n  memo lab examples --out results")]
+    #[command(after_help = "Examples:\n  memo-lab examples\n  memo-lab examples --out results")]
     Examples(GridOptions),
 
     /// Memorize a text in memory and measure recall, perplexity, rates and exact forgetting; or all of that against the
     /// size of the memory, for every engine.
     #[command(
-        after_help = "Examples:\n  memo lab realtext --text book.txt\n  memo lab realtext --text train.txt --held-out test.txt --tokenizer words\n  memo lab realtext --text book.txt --params-per-token 60 --sample 0 --json\n  memo lab realtext --text book.txt --split 0.8 --out results    # the curve"
+        after_help = "Examples:\n  memo-lab realtext --text book.txt\n  memo-lab realtext --text train.txt --held-out test.txt --tokenizer words\n  memo-lab realtext --text book.txt --params-per-token 60 --sample 0 --json\n  memo-lab realtext --text book.txt --split 0.8 --out results    # the curve"
     )]
     Realtext(RealtextOptions),
 
     /// Time both engines by size, threads and load, beside what this machine allows.
-    #[command(after_help = "Examples:\n  memo lab speed --quick\n  memo lab speed --out results")]
+    #[command(after_help = "Examples:\n  memo-lab speed --quick\n  memo-lab speed --out results")]
     Speed(GridOptions),
 }
 
@@ -119,62 +131,34 @@ pub(crate) struct ForgettingOptions {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RealtextOptions {
-    /// The text to memorize: a file, a folder, a .jsonl, or - for standard input.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) text: PathBuf,
-
-    /// Text that is not memorized, for perplexity.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) held_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) measure: MeasureOptions,
 
     /// Memorize only this share of the lines (of one document) or documents, from the beginning, and hold out the rest.
     #[arg(long, value_name = "X", conflicts_with = "held_out", value_parser = share)]
     pub(crate) split: Option<f64>,
 
-    /// Measure the curve: every engine and read-out at many sizes. --out and --quick imply it.
-    #[arg(long, conflicts_with_all = ["params", "params_per_token", "engine", "readout"])]
-    pub(crate) curve: bool,
-
-    /// The size of the memory in cells.
-    #[arg(long, value_name = "N", conflicts_with = "params_per_token")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) params: Option<u64>,
-
-    /// The size of the memory in cells for each token of the text.
-    #[arg(long, value_name = "X", default_value_t = 92.0, value_parser = positive)]
-    pub(crate) params_per_token: f64,
-
-    /// gpt2, cl100k, o200k, bytes, words (vocabulary from the text), or a tokenizer.json.
-    #[arg(long, value_name = "T", default_value = "gpt2")]
-    pub(crate) tokenizer: TokenizerSpec,
-
     /// The engine: sparse, or dense (the paper's, with Hadamard codes and computed recall).
     #[arg(long, value_name = "E", default_value = "sparse")]
     pub(crate) engine: Engine,
 
-    /// The sparse engine's read-out: backoff, or sum (the paper's).
-    #[arg(long, value_name = "R", default_value = "backoff")]
-    pub(crate) readout: ReadOutKind,
+    /// Measure the curve: every engine and read-out at many sizes. --out and --quick imply it.
+    #[arg(long, conflicts_with_all = ["params", "params_per_token", "engine", "readout"])]
+    pub(crate) curve: bool,
 
-    /// Positions to try recall at, chosen at random; 0 tries all.
-    #[arg(long, value_name = "N", default_value_t = 3000)]
-    pub(crate) sample: usize,
+    /// A smaller grid: minutes instead of up to two hours.
+    #[arg(long)]
+    pub(crate) quick: bool,
 
-    #[command(flatten)]
-    pub(crate) grid: GridOptions,
+    /// Write the page, its table and its figures to this folder. A run that is interrupted goes on from there.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum ReadOutKind {
-    Backoff,
-    Sum,
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("must be a number above 0".to_owned()),
-    }
+pub(crate) enum Engine {
+    Sparse,
+    Dense,
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -1,7 +1,9 @@
 //! The two-sample test of Kolmogorov and Smirnov: could both samples come from one distribution?
 
+use serde::{Deserialize, Serialize};
+
 /// What the test says.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KolmogorovSmirnov {
     /// The largest distance between the two empirical distribution functions, 0 to 1.
     pub statistic: f64,
@@ -18,7 +20,7 @@ const COUNTED: usize = 10_000;
 ///
 /// ```
 /// // Two below two: of the six orders of four values, two are as extreme.
-/// let test = memo_lab::metrics::kolmogorov_smirnov(&[1.0, 2.0], &[3.0, 4.0]);
+/// let test = memo::metrics::kolmogorov_smirnov(&[1.0, 2.0], &[3.0, 4.0]);
 /// assert_eq!(test.statistic, 1.0);
 /// assert!((test.p_value - 1.0 / 3.0).abs() < 1e-12);
 /// ```

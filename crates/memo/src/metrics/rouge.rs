@@ -14,7 +14,7 @@ pub struct RougeL {
 /// ROUGE-L of a candidate against a reference, both as lists of words or tokens. Everything is 0 if one is empty.
 ///
 /// ```
-/// use memo_lab::metrics::{rouge_l, words};
+/// use memo::metrics::{rouge_l, words};
 /// let score = rouge_l(&words("The cat sat."), &words("the cat has sat down"));
 /// assert_eq!((score.precision, score.recall), (1.0, 0.6));
 /// ```

@@ -5,13 +5,18 @@ use anyhow::Context;
 use std::fmt::Display;
 use std::io::{ErrorKind, Write};
 
-pub(crate) const TITLE: Style = AnsiColor::Yellow.on_default().bold();
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
-pub(crate) const FAINT: Style = Style::new().dimmed();
-pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+/// Headings.
+pub const TITLE: Style = AnsiColor::Yellow.on_default().bold();
+/// Results.
+pub const GOOD: Style = AnsiColor::Green.on_default().bold();
+/// Details.
+pub const FAINT: Style = Style::new().dimmed();
+/// The word before an error.
+pub const ERROR: Style = AnsiColor::Red.on_default().bold();
 
 /// What a command found out.
-pub(crate) trait Report: Display {
+pub trait Report: Display {
+    /// The report as one JSON object.
     fn to_json(&self) -> serde_json::Result<String>;
 }
 
@@ -22,7 +27,7 @@ impl<T: Display + serde::Serialize> Report for T {
 }
 
 /// Writes a report to standard output.
-pub(crate) fn print(report: &dyn Report, json: bool) -> anyhow::Result<()> {
+pub fn print(report: &dyn Report, json: bool) -> anyhow::Result<()> {
     let text = if json { report.to_json()? + "\n" } else { report.to_string() };
     let mut out = anstream::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -30,18 +35,18 @@ pub(crate) fn print(report: &dyn Report, json: bool) -> anyhow::Result<()> {
 }
 
 /// Whether writing failed because nobody reads any more, as before `| head`.
-pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<std::io::Error>();
     error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 /// Text in a style.
-pub(crate) fn styled(style: Style, text: impl Display) -> String {
+pub fn styled(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
 /// 1234567 as 1,234,567.
-pub(crate) fn thousands(n: u64) -> String {
+pub fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (k, digit) in digits.chars().enumerate() {

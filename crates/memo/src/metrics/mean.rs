@@ -8,7 +8,7 @@ pub fn mean(values: &[f64]) -> f64 {
 /// The harmonic mean of values from 0 on: 0 as soon as one of them is 0, and of nothing.
 ///
 /// ```
-/// assert_eq!(memo_lab::metrics::harmonic_mean(&[1.0, 0.5]), 2.0 / 3.0);
+/// assert_eq!(memo::metrics::harmonic_mean(&[1.0, 0.5]), 2.0 / 3.0);
 /// ```
 pub fn harmonic_mean(values: &[f64]) -> f64 {
     if values.is_empty() || values.iter().any(|value| *value <= 0.0) {

@@ -3,7 +3,7 @@
 /// Exact memorization: the share of tokens that were right; 0 of nothing.
 ///
 /// ```
-/// assert_eq!(memo_lab::metrics::exact_memorization(&[true, false, true, true]), 0.75);
+/// assert_eq!(memo::metrics::exact_memorization(&[true, false, true, true]), 0.75);
 /// ```
 pub fn exact_memorization(right: &[bool]) -> f64 {
     let count = right.iter().filter(|right| **right).count();
@@ -15,7 +15,7 @@ pub fn exact_memorization(right: &[bool]) -> f64 {
 ///
 /// ```
 /// // Once the first two of five tokens are given, the rest follows.
-/// assert_eq!(memo_lab::metrics::extraction_strength(&[true, false, true, true, true]), 0.6);
+/// assert_eq!(memo::metrics::extraction_strength(&[true, false, true, true, true]), 0.6);
 /// ```
 pub fn extraction_strength(right: &[bool]) -> f64 {
     let suffix = right.iter().rev().take_while(|right| **right).count();

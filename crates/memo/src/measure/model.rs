@@ -1,11 +1,10 @@
-//! The engines, as the experiment sees them.
+//! The engines, as the measurement sees them.
 
 use super::Experiment;
-use crate::Error;
-use memo::codes::CodeKind;
-use memo::dense::{DenseConfig, DenseMemo};
-use memo::readout::{ReadOut, Scratch, score};
-use memo::sparse::{Digest, Memory, Settings, Span};
+use crate::codes::CodeKind;
+use crate::dense::{DenseConfig, DenseMemo};
+use crate::readout::{ReadOut, Scratch, score};
+use crate::sparse::{self, Digest, Memory, Settings, Span};
 use rayon::prelude::*;
 
 /// Bytes that a memory holds.
@@ -16,20 +15,23 @@ pub(super) struct Bytes {
 
 /// A memory that can be written to and asked.
 pub(super) trait Model {
+    /// What the engine refuses.
+    type Error;
+
     /// Memorizes documents.
-    fn memorize(&mut self, documents: &[&[u32]]) -> Result<(), Error>;
+    fn memorize(&mut self, documents: &[&[u32]]) -> Result<(), Self::Error>;
 
     /// Forgets documents.
-    fn forget(&mut self, documents: &[&[u32]]) -> Result<(), Error>;
+    fn forget(&mut self, documents: &[&[u32]]) -> Result<(), Self::Error>;
 
     /// The most probable token after each prompt.
-    fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, Error>;
+    fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, Self::Error>;
 
     /// The log-probability of every token of a text, if the engine has probabilities.
-    fn score(&self, text: &[u32]) -> Result<Option<Vec<f64>>, Error>;
+    fn score(&self, text: &[u32]) -> Result<Option<Vec<f64>>, Self::Error>;
 
     /// What the memory is, to the last bit, if it is exact.
-    fn digest(&mut self) -> Result<Option<Digest>, Error>;
+    fn digest(&mut self) -> Result<Option<Digest>, Self::Error>;
 
     /// The number of cells.
     fn parameters(&self) -> u64;
@@ -48,40 +50,42 @@ impl<'r> Sparse<'r> {
     pub(super) fn new(
         experiment: &Experiment<'_>,
         readout: &'r dyn ReadOut,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, sparse::Error> {
         let Experiment { vocabulary, end, seed, size, .. } = *experiment;
         let settings = Settings::new(vocabulary, end, seed, &experiment.shape, size)?;
         Ok(Sparse { memory: Memory::new(settings)?, readout })
     }
 
-    fn write(&mut self, documents: &[&[u32]], weight: i32) -> Result<(), Error> {
+    fn write(&mut self, documents: &[&[u32]], weight: i32) -> Result<(), sparse::Error> {
         let passages: Vec<Span<'_>> =
             documents.iter().map(|document| Span::whole(document, weight)).collect();
-        Ok(self.memory.write(&passages)?)
+        self.memory.write(&passages)
     }
 }
 
 impl Model for Sparse<'_> {
-    fn memorize(&mut self, documents: &[&[u32]]) -> Result<(), Error> {
+    type Error = sparse::Error;
+
+    fn memorize(&mut self, documents: &[&[u32]]) -> Result<(), sparse::Error> {
         self.write(documents, 1)
     }
 
-    fn forget(&mut self, documents: &[&[u32]]) -> Result<(), Error> {
+    fn forget(&mut self, documents: &[&[u32]]) -> Result<(), sparse::Error> {
         self.write(documents, -1)
     }
 
-    fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, Error> {
+    fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, sparse::Error> {
         let answer = |scratch: &mut Scratch, prompt: &&[u32]| {
             Ok(self.readout.distribution(&self.memory, prompt, scratch)?.best())
         };
         prompts.par_iter().map_init(Scratch::default, answer).collect()
     }
 
-    fn score(&self, text: &[u32]) -> Result<Option<Vec<f64>>, Error> {
+    fn score(&self, text: &[u32]) -> Result<Option<Vec<f64>>, sparse::Error> {
         Ok(Some(score(&self.memory, self.readout, text)?))
     }
 
-    fn digest(&mut self) -> Result<Option<Digest>, Error> {
+    fn digest(&mut self) -> Result<Option<Digest>, sparse::Error> {
         Ok(Some(self.memory.digest()?))
     }
 
@@ -99,37 +103,39 @@ impl Model for Sparse<'_> {
 pub(super) struct Dense(DenseMemo);
 
 impl Dense {
-    /// The power of two for d whose square is nearest to `parameters` cells, and at least 64.
-    pub(super) fn new(experiment: &Experiment<'_>, parameters: u64) -> Result<Self, Error> {
-        let half = (parameters.max(1) as f64).log2() / 2.0;
+    /// A model with the power of two for d whose square is nearest to the cells that were asked for, and at least 64.
+    pub(super) fn new(experiment: &Experiment<'_>) -> Result<Self, crate::Error> {
+        let half = (experiment.size.parameters().max(1) as f64).log2() / 2.0;
         let dim = 1 << (half.round() as u32).clamp(6, 30);
         let config = DenseConfig::authors(experiment.vocabulary as usize, dim, 4, 3);
         let config = DenseConfig { codes: CodeKind::Hadamard, seed: experiment.seed, ..config };
-        Ok(Dense(DenseMemo::new(config).map_err(memo::Error::from)?))
+        Ok(Dense(DenseMemo::new(config)?))
     }
 }
 
 impl Model for Dense {
-    fn memorize(&mut self, documents: &[&[u32]]) -> Result<(), Error> {
-        Ok(self.0.memorize_all(documents)?)
+    type Error = crate::Error;
+
+    fn memorize(&mut self, documents: &[&[u32]]) -> Result<(), crate::Error> {
+        self.0.memorize_all(documents)
     }
 
-    fn forget(&mut self, documents: &[&[u32]]) -> Result<(), Error> {
+    fn forget(&mut self, documents: &[&[u32]]) -> Result<(), crate::Error> {
         for document in documents {
             self.0.forget(document)?;
         }
         Ok(())
     }
 
-    fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, Error> {
+    fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, crate::Error> {
         Ok(self.0.predict_batch(prompts)?.iter().map(|prediction| prediction.token).collect())
     }
 
-    fn score(&self, _: &[u32]) -> Result<Option<Vec<f64>>, Error> {
+    fn score(&self, _: &[u32]) -> Result<Option<Vec<f64>>, crate::Error> {
         Ok(None)
     }
 
-    fn digest(&mut self) -> Result<Option<Digest>, Error> {
+    fn digest(&mut self) -> Result<Option<Digest>, crate::Error> {
         Ok(None)
     }
 

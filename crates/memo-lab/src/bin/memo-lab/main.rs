@@ -1,37 +1,45 @@
-//! `memo lab …`: experiments. The library measures and draws; here is what it hears and says.
+//! The binary `memo-lab`: arguments, progress and printing; the library measures and draws.
 
+mod args;
 mod realtext;
 
-use crate::args::lab::{GridOptions, LabCommand};
-use crate::output::Report;
-use crate::progress::Progress;
+use args::{Args, Command, GridOptions};
+use clap::Parser;
 use memo_lab::text::duration;
 use memo_lab::{
     Lab, Observer, Options, Page, Step, capacity, editing, examples, forgetting, layers, speed,
     vectors,
 };
+use memo_terminal::output::Report;
+use memo_terminal::progress::Progress;
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
-pub(crate) fn run(command: &LabCommand, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+fn main() -> ExitCode {
+    let args = Args::parse();
+    memo_terminal::run(&args.global, |progress| run(&args.command, progress))
+}
+
+fn run(command: &Command, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     match command {
-        LabCommand::Capacity(options) => {
+        Command::Capacity(options) => {
             on_grid(&options.grid, progress, |lab| capacity::run(lab, options.authors.as_deref()))
         }
-        LabCommand::Editing(options) => on_grid(&options.grid, progress, |lab| {
+        Command::Editing(options) => on_grid(&options.grid, progress, |lab| {
             editing::run(lab, &options.counterfact, &options.tokenizer)
         }),
-        LabCommand::Forgetting(options) => on_grid(&options.grid, progress, |lab| {
+        Command::Forgetting(options) => on_grid(&options.grid, progress, |lab| {
             forgetting::run(lab, &options.forget, &options.retain, &options.tokenizer)
         }),
-        LabCommand::Layers(options) => {
+        Command::Layers(options) => {
             on_grid(&options.grid, progress, |lab| layers::run(lab, options.authors.as_deref()))
         }
-        LabCommand::Vectors(options) => on_grid(options, progress, vectors::run),
-        LabCommand::Examples(options) => on_grid(options, progress, examples::run),
-        LabCommand::Realtext(options) => realtext::realtext(options, progress),
-        LabCommand::Speed(options) => on_grid(options, progress, speed::run),
+        Command::Vectors(options) => on_grid(options, progress, vectors::run),
+        Command::Examples(options) => on_grid(options, progress, examples::run),
+        Command::Realtext(options) => realtext::run(options, progress),
+        Command::Speed(options) => on_grid(options, progress, speed::run),
     }
 }
 

@@ -3,8 +3,9 @@
 use assert_cmd::Command;
 use std::path::{Path, PathBuf};
 
-fn memo(folder: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
-    Command::cargo_bin("memo").unwrap().current_dir(folder).args(args).env("NO_COLOR", "1").assert()
+fn lab(folder: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
+    let mut command = Command::cargo_bin("memo-lab").unwrap();
+    command.current_dir(folder).args(args).env("NO_COLOR", "1").assert()
 }
 
 fn file(folder: &Path, name: &str, text: &str) -> PathBuf {
@@ -16,12 +17,12 @@ fn file(folder: &Path, name: &str, text: &str) -> PathBuf {
 /// The page, its data and its figure are there; the page tells the command without folders of this machine; and a second
 /// run takes everything from the journal and writes the same.
 fn leaves_its_files(folder: &Path, name: &str, args: &[&str]) -> String {
-    let args = [&["lab", name, "--seed", "3", "--threads", "1", "--out", "out"], args].concat();
-    memo(folder, &args).success();
+    let args = [&[name, "--seed", "3", "--threads", "1", "--out", "out"], args].concat();
+    lab(folder, &args).success();
     let out = folder.join("out");
     let read = |name: &str| std::fs::read(out.join(name)).unwrap();
     let page = String::from_utf8(read(&format!("{name}.md"))).unwrap();
-    assert!(page.contains(&format!("`memo lab {name} ")) && page.contains("seed 3"), "{page}");
+    assert!(page.contains(&format!("`memo-lab {name} ")) && page.contains("seed 3"), "{page}");
     assert!(!page.contains(folder.to_str().unwrap()), "{page}");
     assert!(page.contains(&format!("({name}.svg)")) && page.contains(&format!("({name}.csv)")));
     assert!(read(&format!("{name}.png")).starts_with(b"\x89PNG"));
@@ -29,7 +30,7 @@ fn leaves_its_files(folder: &Path, name: &str, args: &[&str]) -> String {
     let csv = String::from_utf8(read(&format!("{name}.csv"))).unwrap();
     assert!(csv.lines().count() > 1, "{csv}");
     let journal = read(&format!("{name}.journal.jsonl"));
-    memo(folder, &args).success();
+    lab(folder, &args).success();
     assert_eq!(read(&format!("{name}.journal.jsonl")), journal, "nothing is measured twice");
     assert_eq!(String::from_utf8(read(&format!("{name}.csv"))).unwrap(), csv);
     csv
@@ -55,8 +56,8 @@ fn forgetting_leaves_its_files() {
     // One keeper of three and all of them; four memories asked for what is forgotten, two for what is kept.
     assert_eq!(csv.lines().count(), 1 + (4 + 2) + 4, "{csv}");
     let wrong = file(home.path(), "wrong.jsonl", "{\"question\": \"Who?\"}\n");
-    let args = ["lab", "forgetting", "--retain", "retain.jsonl", "--forget"];
-    let output = memo(home.path(), &[&args[..], &[wrong.to_str().unwrap()]].concat()).code(1);
+    let args = ["forgetting", "--retain", "retain.jsonl", "--forget"];
+    let output = lab(home.path(), &[&args[..], &[wrong.to_str().unwrap()]].concat()).code(1);
     let stderr = String::from_utf8(output.get_output().stderr.clone()).unwrap();
     assert!(stderr.contains("wrong.jsonl, line 1"), "{stderr}");
 }
@@ -98,7 +99,7 @@ fn the_curve_of_a_text_leaves_its_files() {
         assert!(csv.contains(engine), "{csv}");
     }
     let refused = |args: &[&str]| {
-        memo(home.path(), &[&["lab", "realtext", "--text", "log.txt"], args].concat()).code(2);
+        lab(home.path(), &[&["realtext", "--text", "log.txt"], args].concat()).code(2);
     };
     refused(&["--split", "1.5"]);
     refused(&["--split", "0.5", "--held-out", "log.txt"]);

@@ -1,0 +1,64 @@
+//! What the programs `memo` and `memo-lab` share: global options, one report printed as text or as JSON, progress, exit
+//! codes, and the command that measures a text.
+
+pub mod measure;
+pub mod output;
+pub mod progress;
+
+use clap::builder::styling::{AnsiColor, Styles};
+use output::{ERROR, Report};
+use progress::Progress;
+use std::process::ExitCode;
+
+/// The options that every command takes; help lists them after its own.
+#[derive(Debug, clap::Args)]
+pub struct GlobalOptions {
+    /// Print one JSON object instead of text.
+    #[arg(long, global = true, display_order = 900)]
+    pub json: bool,
+
+    /// Show no progress.
+    #[arg(long, short, global = true, display_order = 901)]
+    quiet: bool,
+
+    /// When to use colour: auto, always or never.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(value_parser = color, display_order = 902)]
+    color: anstream::ColorChoice,
+}
+
+/// The colours of help.
+pub const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Yellow.on_default().bold())
+    .usage(AnsiColor::Yellow.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default())
+    .placeholder(AnsiColor::Green.on_default());
+
+/// Runs a command, and prints its report or its error.
+pub fn run(
+    options: &GlobalOptions,
+    command: impl FnOnce(&Progress) -> anyhow::Result<Box<dyn Report>>,
+) -> ExitCode {
+    options.color.write_global();
+    let progress = Progress::new(!options.quiet && !options.json);
+    let result = command(&progress);
+    progress.end();
+    match result.and_then(|report| output::print(report.as_ref(), options.json)) {
+        Ok(()) => ExitCode::SUCCESS,
+        // A reader that has seen enough and closed the pipe is not an error.
+        Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            anstream::eprintln!("{ERROR}error:{ERROR:#} {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn color(when: &str) -> Result<anstream::ColorChoice, String> {
+    match when {
+        "auto" => Ok(anstream::ColorChoice::Auto),
+        "always" => Ok(anstream::ColorChoice::Always),
+        "never" => Ok(anstream::ColorChoice::Never),
+        _ => Err("must be auto, always or never".to_owned()),
+    }
+}

@@ -1,0 +1,268 @@
+//! The measurement of a text, which both programs have: files read and tokenized, and the report printed.
+
+use crate::output::{FAINT, GOOD, Report, styled, thousands};
+use crate::progress::Progress;
+use anyhow::{Context, bail};
+use memo::measure::{self, Experiment};
+use memo::readout::{Backoff, Sum};
+use memo::sparse::{Shape, Size};
+use memo_text::{Content, Encoding, Item, ReadOptions, Reader, Tokenizer, TokenizerSpec};
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+use std::path::{Path, PathBuf};
+
+/// What can be typed about the text and the memory.
+#[derive(Debug, clap::Args)]
+pub struct MeasureOptions {
+    /// The text to memorize: a file, a folder, a .jsonl, or - for standard input.
+    #[arg(long, value_name = "FILE")]
+    text: PathBuf,
+
+    /// Text that is not memorized, for perplexity.
+    #[arg(long, value_name = "FILE")]
+    held_out: Option<PathBuf>,
+
+    /// The size of the memory in cells.
+    #[arg(long, value_name = "N", conflicts_with = "params_per_token")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
+    params: Option<u64>,
+
+    /// The size of the memory in cells for each token of the text.
+    #[arg(long, value_name = "X", default_value_t = 92.0, value_parser = positive)]
+    params_per_token: f64,
+
+    /// gpt2, cl100k, o200k, bytes, words (vocabulary from the text), or a tokenizer.json.
+    #[arg(long, value_name = "T", default_value = "gpt2")]
+    tokenizer: TokenizerSpec,
+
+    /// The sparse engine's read-out: backoff, or sum (the paper's).
+    #[arg(long, value_name = "R", default_value = "backoff")]
+    readout: ReadOutKind,
+
+    /// Positions to try recall at, chosen at random; 0 tries all.
+    #[arg(long, value_name = "N", default_value_t = 3000)]
+    sample: usize,
+
+    /// The seed that everything random comes from.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Threads to use; 0 takes all cores.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub threads: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum ReadOutKind {
+    Backoff,
+    Sum,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
+        _ => Err("must be a number above 0".to_owned()),
+    }
+}
+
+/// Measures the sparse engine on a text.
+pub fn run(options: &MeasureOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+    Texts::read(options, progress)?.encode(options, progress)?.sparse(progress)
+}
+
+/// What is memorized, and what is held out.
+pub struct Texts {
+    /// The documents to memorize.
+    pub memorized: Vec<Content>,
+    /// Documents that are not memorized.
+    pub held_out: Vec<Content>,
+}
+
+impl Texts {
+    /// Reads the files that the options name.
+    pub fn read(options: &MeasureOptions, progress: &Progress) -> anyhow::Result<Self> {
+        progress.step("reading");
+        let raw = options.tokenizer == TokenizerSpec::Bytes;
+        let memorized = read(&options.text, raw)?;
+        let held_out = options.held_out.as_ref().map(|path| read(path, raw)).transpose()?;
+        Ok(Texts { memorized, held_out: held_out.unwrap_or_default() })
+    }
+
+    /// Tokenizes them.
+    pub fn encode<'o>(
+        self,
+        options: &'o MeasureOptions,
+        progress: &Progress,
+    ) -> anyhow::Result<Encoded<'o>> {
+        progress.step("tokenizing");
+        let words = self.memorized.iter().filter_map(Content::as_text);
+        let tokenizer = Tokenizer::for_texts(&options.tokenizer, words)?;
+        let encode = |texts: &[Content]| -> anyhow::Result<Vec<Vec<u32>>> {
+            texts.iter().map(|text| Ok(tokenizer.encode_bytes(text.as_bytes())?)).collect()
+        };
+        let (memorized, held_out) = (encode(&self.memorized)?, encode(&self.held_out)?);
+        Ok(Encoded { options, tokenizer, memorized, held_out })
+    }
+}
+
+/// The texts as tokens.
+pub struct Encoded<'o> {
+    options: &'o MeasureOptions,
+    /// What made them tokens.
+    pub tokenizer: Tokenizer,
+    memorized: Vec<Vec<u32>>,
+    held_out: Vec<Vec<u32>>,
+}
+
+impl Encoded<'_> {
+    /// The measurement that the options ask for.
+    pub fn experiment(&self) -> anyhow::Result<Experiment<'_>> {
+        let Encoded { options, tokenizer, memorized, held_out } = self;
+        let tokens: usize = memorized.iter().map(|document| document.len() + 1).sum();
+        let parameters =
+            options.params.unwrap_or((options.params_per_token * tokens as f64) as u64);
+        Ok(Experiment {
+            memorized,
+            held_out,
+            vocabulary: u32::try_from(tokenizer.vocab_size())
+                .context("the vocabulary is too large")?,
+            end: tokenizer.eos(),
+            unknown: tokenizer.unknown(),
+            size: Size::Parameters(parameters),
+            shape: Shape::default(),
+            seed: options.seed,
+            sample: options.sample,
+        })
+    }
+
+    /// Measures the sparse engine with the read-out that was asked for.
+    pub fn sparse(&self, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+        self.on_engine("sparse", progress, |experiment, step| {
+            Ok(match self.options.readout {
+                ReadOutKind::Backoff => measure::run(experiment, &Backoff::default(), step),
+                ReadOutKind::Sum => measure::run(experiment, &Sum, step),
+            }?)
+        })
+    }
+
+    /// Measures the dense engine.
+    pub fn dense(&self, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+        self.on_engine("dense", progress, |experiment, step| {
+            Ok(measure::run_dense(experiment, step)?)
+        })
+    }
+
+    fn on_engine(
+        &self,
+        engine: &'static str,
+        progress: &Progress,
+        measure: impl FnOnce(&Experiment<'_>, &dyn Fn(&str)) -> anyhow::Result<measure::Report> + Send,
+    ) -> anyhow::Result<Box<dyn Report>> {
+        let (experiment, threads) = (self.experiment()?, self.options.threads);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.with_context(|| format!("could not start {threads} threads"))?;
+        let report = pool.install(|| measure(&experiment, &|what| progress.step(what)))?;
+        Ok(Box::new(Measured {
+            text: self.options.text.display().to_string(),
+            tokenizer: self.tokenizer.name(),
+            vocabulary: self.tokenizer.vocab_size(),
+            engine,
+            documents: self.memorized.len(),
+            report,
+        }))
+    }
+}
+
+/// The documents of a file, a folder or standard input; none is an error.
+fn read(path: &Path, raw: bool) -> anyhow::Result<Vec<Content>> {
+    let encoding = if raw { Encoding::Raw } else { Encoding::Utf8 };
+    let mut documents = Vec::new();
+    for item in Reader::open(path, ReadOptions { encoding, ..ReadOptions::default() })? {
+        match item? {
+            Item::Document(document) => documents.push(document.content),
+            Item::Skipped(skipped) => anstream::eprintln!("skipped {skipped}"),
+        }
+    }
+    if documents.is_empty() {
+        bail!("{}: nothing to read; give a text that is not empty", path.display());
+    }
+    Ok(documents)
+}
+
+/// A measurement, as it is printed.
+#[derive(Serialize)]
+struct Measured {
+    text: String,
+    tokenizer: &'static str,
+    vocabulary: usize,
+    engine: &'static str,
+    documents: usize,
+    #[serde(flatten)]
+    report: measure::Report,
+}
+
+impl Display for Measured {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let r = &self.report;
+        let faint = |text: String| styled(FAINT, text);
+        let share = |x: f64| styled(GOOD, format!("{:.2} %", 100.0 * x));
+        let documents = if self.documents == 1 { "document" } else { "documents" };
+        writeln!(
+            f,
+            "  text        {}  {}",
+            self.text,
+            faint(format!(
+                "{} {documents}, {} tokens, {} (n = {})",
+                self.documents,
+                thousands(r.tokens as u64),
+                self.tokenizer,
+                thousands(self.vocabulary as u64)
+            ))
+        )?;
+        writeln!(
+            f,
+            "  memory      {} cells, {:.1} a token  {}",
+            thousands(r.parameters),
+            r.parameters_per_token,
+            faint(format!(
+                "{} engine; {:.0} bytes a token: cells {:.0}, tables {:.0}",
+                self.engine, r.bytes_per_token, r.cell_bytes_per_token, r.table_bytes_per_token
+            ))
+        )?;
+        writeln!(
+            f,
+            "  recall      {}  {}",
+            share(r.recall),
+            faint(format!("of {} positions", thousands(r.recall_positions as u64)))
+        )?;
+        writeln!(
+            f,
+            "    damaged   {}  {}",
+            share(r.recall_damaged_prompt),
+            faint("one of the last eight prompt tokens replaced".to_owned())
+        )?;
+        if let Some(perplexity) = r.held_out_perplexity {
+            let known = match r.held_out_perplexity_known {
+                Some(known) if (known - perplexity).abs() > 1e-9 => {
+                    format!("{known:.1} without unknown words")
+                }
+                _ => String::new(),
+            };
+            writeln!(f, "  held out    perplexity {perplexity:.1}  {}", faint(known))?;
+        }
+        writeln!(
+            f,
+            "  speed       memorize {} tokens/s, retrieve {} tokens/s",
+            thousands(r.memorize_tokens_per_second as u64),
+            thousands(r.retrieve_tokens_per_second as u64)
+        )?;
+        writeln!(f, "  forget half of it")?;
+        for (name, [before, after]) in
+            [("kept", r.recall_kept_half), ("forgotten", r.recall_forgotten_half)]
+        {
+            writeln!(f, "    {name:10}recall {:.2} % → {:.2} %", 100.0 * before, 100.0 * after)?;
+        }
+        let verdict = if r.forget_exact { styled(GOOD, "yes") } else { "no".to_owned() };
+        writeln!(f, "    equal to a memory that never saw it: {verdict}")
+    }
+}
