@@ -143,8 +143,8 @@ impl Trial {
         Ok((trial, tokens))
     }
 
-    fn memory(&self) -> &Memory {
-        self.store.memory().sparse().expect("the model was made with the sparse engine")
+    fn memory(&self) -> Result<&Memory, Error> {
+        Ok(self.store.memory()?)
     }
 
     fn edit(&mut self, prompt: &Prompt, fact: &Fact) -> Result<(), Error> {
@@ -178,12 +178,12 @@ fn measure(data: &Data, case: Case, seed: u64) -> Result<Outcome, Error> {
     let (mut trial, tokens) = Trial::new(&home.path().join("facts.memo"), data, case, seed)?;
     let facts: Vec<&Fact> = data.facts.iter().collect();
     let digest = trial.store.digest()?;
-    let before = judge(trial.memory(), &facts)?;
+    let before = judge(trial.memory()?, &facts)?;
     let (mut curve, mut after, mut digest_edited) = (Vec::new(), Vec::new(), None);
     if case == Case::Alone {
         for &fact in &facts {
             trial.edit(&fact.prompt, fact)?;
-            after.extend(judge(trial.memory(), &[fact])?);
+            after.extend(judge(trial.memory()?, &[fact])?);
             trial.roll_back()?;
         }
     } else {
@@ -194,7 +194,7 @@ fn measure(data: &Data, case: Case, seed: u64) -> Result<Outcome, Error> {
                 trial.edit(&fact.paraphrase, fact)?;
             }
             if stops.contains(&(k + 1)) {
-                after = judge(trial.memory(), &facts[..=k])?;
+                after = judge(trial.memory()?, &facts[..=k])?;
                 curve.push((k + 1, total(&after)));
             }
         }
@@ -215,7 +215,7 @@ fn measure(data: &Data, case: Case, seed: u64) -> Result<Outcome, Error> {
         *ending = (ending.0 + before.paraphrase, ending.1 + after.paraphrase);
     }
     let Trial { store, weights, failed, edit_seconds, rollback_seconds, .. } = trial;
-    let parameters = store.memory().sparse().map_or(0, |memory| memory.settings().parameters());
+    let parameters = store.config().memory.parameters();
     Ok(Outcome {
         tokens,
         parameters,
