@@ -16,8 +16,10 @@ mod digest;
 mod error;
 mod evidence;
 pub(crate) mod keys;
+mod lookup;
 mod memory;
 pub(crate) mod prior;
+mod saved;
 mod scope;
 mod settings;
 mod shard;
@@ -32,7 +34,8 @@ pub(crate) use self::decode::{Decoder, Scores};
 pub use self::digest::{Digest, Leaves};
 pub use self::error::Error;
 pub use self::evidence::{Evidence, Successor};
-pub use self::memory::{Memory, MemoryUsage, SavedMemory, TableKind};
+pub use self::memory::{Memory, MemoryUsage};
+pub use self::saved::SavedMemory;
 pub use self::scope::Scope;
 pub use self::settings::{
     LINE, MAX_VOCABULARY, PAGE, PARAMETERS_PER_TOKEN, Settings, Shape, Size, Slot,
@@ -40,4 +43,5 @@ pub use self::settings::{
 pub use self::shard::{Shard, ShardReader, ShardRequest, ShardResponse};
 pub use self::storage::{Ram, Storage};
 pub use self::table::PARTS;
+pub use self::tables::TableKind;
 pub use self::write::Span;

@@ -68,7 +68,7 @@ impl Scope {
 
     /// All that holder number `index` of `count` holds of a memory: some rows, some parts of the tables; the first one
     /// also the counts of single tokens.
-    pub(super) fn of_holder(settings: &Settings, index: usize, count: usize) -> Self {
+    pub(super) fn of_shard(settings: &Settings, index: usize, count: usize) -> Self {
         let owners = owners(settings, count);
         let first = owners.partition_point(|&owner| owner < index);
         let last = owners.partition_point(|&owner| owner <= index);

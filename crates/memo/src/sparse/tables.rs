@@ -65,6 +65,15 @@ pub(crate) fn total_key(key: u64) -> u64 {
     key >> (64 - KEY_BITS)
 }
 
+/// Which table of pairs or totals a checkpoint reads or restores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableKind {
+    /// Counts of (token, next token) pairs.
+    Pairs,
+    /// Totals of longer contexts.
+    Totals,
+}
+
 /// Counts beside the cells.
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
