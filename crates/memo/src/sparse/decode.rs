@@ -9,10 +9,10 @@
 //! Transforms are in 16-bit integers. Rows are scaled so that Σ|x| fits, which bounds every sum; the rounding this
 //! costs is below 0.3 % of σ, because σ is itself proportional to the size of the rows.
 
-use super::keys::{row, signs};
+use super::keys::row;
 use super::{Error, LINE, Memory};
 use crate::kernels::integer::{
-    Bucket, LEAST_SIGMA, SOFTENING, Scale, add_signed, quantize, read_buckets, settle,
+    Bucket, LEAST_SIGMA, SOFTENING, Scale, add_signed, quantize, read_buckets, round, settle, signs,
 };
 use crate::kernels::walsh::{above, walsh_blocks};
 
@@ -223,7 +223,7 @@ fn mean(rows: &[i32], width: usize, out: &mut Vec<i16>) -> Scale {
     out.extend((0..width).map(|k| {
         let sum: f32 =
             (0..copies).map(|q| weights[q].0 * precision * rows[q * width + k] as f32).sum();
-        crate::kernels::integer::round(sum)
+        round(sum)
     }));
     Scale { unit: 1.0 / (precision * whole * d), sigma }
 }

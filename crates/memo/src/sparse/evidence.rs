@@ -43,15 +43,13 @@ impl Memory {
             for &(token, count) in &scores.peeled {
                 counts[token as usize] += count as f32;
             }
-            let mut successors: Vec<Successor> = counts
-                .iter()
-                .enumerate()
-                .map(|(token, &count)| {
-                    let sigma = scores.scales[token / super::LINE].sigma;
-                    Successor { token: token as u32, count, sigma }
-                })
-                .filter(|s| s.count > (4.5 * s.sigma).max(0.5))
-                .collect();
+            let mut successors: Vec<Successor> = Vec::new();
+            for (token, &count) in counts.iter().enumerate() {
+                let scale = scores.scales[token / super::LINE];
+                if count > scale.threshold() {
+                    successors.push(Successor { token: token as u32, count, sigma: scale.sigma });
+                }
+            }
             successors.sort_by(|a, b| b.count.total_cmp(&a.count).then(a.token.cmp(&b.token)));
             found.push(Evidence { slot, total, successors });
         }

@@ -6,18 +6,12 @@
 //! is integer arithmetic on the seed, so keys are the same on every machine.
 
 use super::Settings;
+use crate::kernels::integer::mix;
 use crate::random::{Purpose, Stream};
 use std::ops::Range;
 
 /// What stands before the first token of a document.
 pub(crate) const BOUNDARY: u32 = u32::MAX;
-
-/// Two words into one, well mixed: the folded 128-bit product of both.
-#[inline(always)]
-pub(crate) fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD1B5_4A32_D192_ED03);
-    product as u64 ^ (product >> 64) as u64
-}
 
 /// Row number `copy` of `bucket` that a key selects, and the word its signs grow from.
 #[inline(always)]
@@ -25,12 +19,6 @@ pub(crate) fn row(key: u64, bucket: u64, copy: u64, rows: u64) -> (u64, u64) {
     let address = mix(key, (bucket << 3 | copy).wrapping_mul(0xA24B_AED4_963E_E407));
     let row = (u128::from(address) * u128::from(rows)) >> 64;
     (row as u64, address)
-}
-
-/// The signs of line `line` of a row: 64 bits, one a cell (see [`crate::kernels::bit`]); 1 is −1.
-#[inline(always)]
-pub(crate) fn signs(address: u64, line: u64) -> u64 {
-    mix(address, line.wrapping_mul(0xE703_7ED1_A0B4_28DB).wrapping_add(0x8EBC_6AF0_9C88_C6E3))
 }
 
 /// Makes keys for one memory.
@@ -166,6 +154,7 @@ impl Keys {
 mod tests {
     use super::super::{Settings, Shape, Size, Slot};
     use super::*;
+    use crate::kernels::integer::signs;
     use std::collections::HashMap;
 
     fn settings(heads: u32, slots: &[(u32, u32)]) -> Settings {

@@ -37,11 +37,10 @@ pub use self::evidence::{Evidence, Successor};
 pub use self::memory::{Memory, MemoryUsage};
 pub use self::saved::SavedMemory;
 pub use self::scope::Scope;
-pub use self::settings::{
-    LINE, MAX_VOCABULARY, PAGE, PARAMETERS_PER_TOKEN, Settings, Shape, Size, Slot,
-};
+pub use self::settings::{MAX_VOCABULARY, PARAMETERS_PER_TOKEN, Settings, Shape, Size, Slot};
 pub use self::shard::{Shard, ShardReader, ShardRequest, ShardResponse};
 pub use self::storage::{Ram, Storage};
 pub use self::table::PARTS;
 pub use self::tables::TableKind;
 pub use self::write::Span;
+pub use crate::kernels::integer::{LINE, PAGE};

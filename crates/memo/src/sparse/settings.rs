@@ -5,18 +5,15 @@
 //! j·hⁱ⁻¹ tokens back. [`Shape`] lists the slots of any h and l, or any blocks; [`Settings::new`] gives each its share of the
 //! parameters. Settings are plain numbers: equal settings and equal texts give equal memories, bit for bit.
 
-use super::Error;
+use super::{Error, LINE, PAGE};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Cells in a cache line: rows are a whole number of lines.
-pub const LINE: usize = 64;
-
-/// Cells in a run, the unit of the digest, of a thread's share and of a mapped file's checksum.
-pub const PAGE: usize = 16 * 1024;
+/// Bits of a token in a pair's key.
+pub(super) const TOKEN_BITS: u32 = 21;
 
 /// The largest vocabulary: two tokens, or a token and the boundary symbol, fit in a pair's key.
-pub const MAX_VOCABULARY: u32 = (1 << 21) - 1;
+pub const MAX_VOCABULARY: u32 = (1 << TOKEN_BITS) - 1;
 
 /// Parameters a memorized token that [`Size::Memory`] and the documentation assume.
 pub const PARAMETERS_PER_TOKEN: u64 = 92;
@@ -159,7 +156,7 @@ impl Settings {
         let slots = shape.blocks.iter().map(|block| {
             let (skip, len) = *block;
             let bucketed = len <= 2;
-            let width = if bucketed { 64 } else { 256 };
+            let width = if bucketed { LINE as u32 } else { 256 };
             let parameters =
                 u128::from(size.parameters()) * u128::from(share(block)) / u128::from(whole.max(1));
             let rows = (parameters as u64 / u64::from(width)).max(1);

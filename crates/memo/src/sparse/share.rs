@@ -4,7 +4,7 @@
 use super::codes::Codes;
 use super::wide::{Wide, fits, row_values};
 use super::{LINE, PAGE};
-use crate::kernels::integer::{WIDE, Write, add_signed, write_rows};
+use crate::kernels::integer::{WIDE, Write, add_signed, signs, write_rows};
 use std::collections::BTreeMap;
 
 /// What one thread owns while it writes: some rows of one slot.
@@ -32,16 +32,15 @@ impl Share<'_> {
         // The same few rows again and again, mostly: each is taken out and put back once.
         spilled.sort_by_key(|&i| writes[i as usize].row);
         let words = codes.words();
-        let (mut values, mut signs) = (vec![0; self.width], vec![0; self.width / LINE]);
+        let (mut values, mut bound) = (vec![0; self.width], vec![0; self.width / LINE]);
         let row = |i: &u32| writes[*i as usize].row;
         for same in spilled.chunk_by(|a, b| row(a) == row(b)) {
             self.load(row(&same[0]), &mut values);
             for write in same.iter().map(|&i| &writes[i as usize]) {
-                for (line, signs) in signs.iter_mut().enumerate() {
-                    *signs = super::keys::signs(write.address, line as u64)
-                        ^ words.word(write.token, line);
+                for (line, bound) in bound.iter_mut().enumerate() {
+                    *bound = signs(write.address, line as u64) ^ words.word(write.token, line);
                 }
-                add_signed(&mut values, &signs, weight);
+                add_signed(&mut values, &bound, weight);
             }
             self.store(row(&same[0]), &values);
         }

@@ -12,12 +12,12 @@
 
 use super::MAX_VOCABULARY;
 use super::keys::BOUNDARY;
+use super::settings::TOKEN_BITS;
 use super::table::{KEY_BITS, Table};
 use rayon::prelude::*;
 use std::ops::Range;
 
 const MASK: u64 = (1 << KEY_BITS) - 1;
-const TOKEN_BITS: u32 = 21;
 
 /// Bijections of 43-bit numbers: odd multiplications and shifts, undone by the inverse odd numbers.
 const SPREAD: [(u64, u64); 2] = [
