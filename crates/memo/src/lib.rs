@@ -106,12 +106,11 @@ pub mod codes;
 pub mod dense;
 mod error;
 mod kernels;
-mod language;
 pub mod oracle;
 pub mod random;
 pub mod readout;
 pub mod sparse;
 pub mod transform;
 
+pub use dense::Prediction;
 pub use error::{ConfigError, Error};
-pub use language::{LanguageMemory, Prediction};
