@@ -6,7 +6,7 @@ use super::write::Draft;
 use crate::error::Error;
 use crate::files;
 use crate::watch::Watch;
-use memo::sparse::{Memory, PAGE, PARTS, Scope, Settings, Span, TableKind};
+use memo::sparse::{Memory, PAGE, PARTITIONS, Scope, Settings, Span, TableKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -35,7 +35,7 @@ pub(crate) fn write_pieces(
     let longer = settings.slots.iter().filter(|slot| slot.len > 2 && slot.skip == 0).count() as u64;
     let tables = [(TableKind::Pairs, 1), (TableKind::Totals, longer.max(1))].map(|(kind, each)| {
         let bytes = texts.positions() * each * ENTRY;
-        (kind, divided(usize::try_from(bytes / piece as u64).unwrap_or(PARTS) + 1))
+        (kind, divided(usize::try_from(bytes / piece as u64).unwrap_or(PARTITIONS) + 1))
     });
     let passes = cells.len() + tables.iter().map(|(_, ranges)| ranges.len()).sum::<usize>();
     let mut done = 0;
@@ -65,7 +65,7 @@ pub(crate) fn write_pieces(
             let mut table = draft.begin_table(kind);
             for parts in ranges {
                 let first = kind == TableKind::Pairs && parts.start == 0;
-                let scope = Scope::parts(kind, parts.clone());
+                let scope = Scope::partitions(kind, parts.clone());
                 let memory = make(&if first { scope.and_unigrams() } else { scope })?;
                 let made = memory.leaves()?;
                 let (to, from) = match kind {
@@ -87,6 +87,6 @@ pub(crate) fn write_pieces(
 
 /// The parts of a table in so many ranges.
 fn divided(ranges: usize) -> Vec<Range<usize>> {
-    let ranges = ranges.min(PARTS);
-    (0..ranges).map(|i| i * PARTS / ranges..(i + 1) * PARTS / ranges).collect()
+    let ranges = ranges.min(PARTITIONS);
+    (0..ranges).map(|i| i * PARTITIONS / ranges..(i + 1) * PARTITIONS / ranges).collect()
 }

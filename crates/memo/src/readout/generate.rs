@@ -1,13 +1,13 @@
-//! Generation: one token after the other, chosen as asked. A step costs the same however much was memorized.
+//! Generation: one token after the other, picked as [`Sampling`] says. A step costs the same however much was memorized.
 
 use super::{Distribution, ReadOut, Scratch};
 use crate::random::{Draws, Purpose, Stream};
 use crate::sparse::{Error, Memory};
 
-/// How the next token is chosen.
+/// How the next token is picked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
-    /// 0 takes the most probable token; 1 draws in proportion; between and above, sharper or flatter.
+    /// 0 takes the most probable token; 1 draws in proportion; values between are sharper, values above flatter.
     pub temperature: f64,
     /// Draw only from this many of the most probable tokens; 0 is all.
     pub top_k: usize,
@@ -25,8 +25,8 @@ impl Default for Sampling {
     }
 }
 
-/// Where a generation is: what was said so far, and how to go on. It holds no memory, so the memory may change between
-/// two steps; [`Generator`] is the same over one memory.
+/// The state of a generation: the tokens so far, and how the next is picked. It holds no memory, so the memory may change
+/// between two steps; [`Generator`] is the same over one memory.
 #[derive(Clone, Debug)]
 pub struct Generation {
     context: Vec<u32>,
@@ -36,18 +36,18 @@ pub struct Generation {
 }
 
 impl Generation {
-    /// What follows `prompt`, which is all of the prompt or at least the read-out's window.
+    /// Begins after `prompt`, which is all of the prompt or at least the read-out's window.
     pub fn new(prompt: &[u32], choice: Sampling) -> Self {
         let draws = Stream::new(choice.seed, Purpose::Sampling, 0).draws();
         Generation { context: prompt.to_vec(), choice, draws, scratch: Scratch::default() }
     }
 
-    /// Whether a token ends the text.
+    /// Returns whether a token ends the text.
     pub fn ends(&self, memory: &Memory, token: u32) -> bool {
         token == memory.settings().end || self.choice.stop.contains(&token)
     }
 
-    /// The next token, which may be one that ends the text; then there is no use in going on.
+    /// Picks the next token. If it is one that ends the text, there is nothing more to generate.
     pub fn step(&mut self, memory: &Memory, readout: &dyn ReadOut) -> Result<u32, Error> {
         if self.choice.temperature > 0.0 {
             return Ok(self.step_seen(memory, readout, |_, _| ())?.0);
@@ -57,8 +57,8 @@ impl Generation {
         Ok(token)
     }
 
-    /// The same, with whatever `look` sees in the distribution that the token was chosen from. That costs a little more:
-    /// what a long context settles can be chosen, but not weighed, without reading the others.
+    /// Picks the next token and returns it with what `look` returns of its distribution. That costs a little more than
+    /// [`Generation::step`], which need not read short contexts where a long one settles the token.
     pub fn step_seen<T>(
         &mut self,
         memory: &Memory,
@@ -85,7 +85,7 @@ impl Generation {
     }
 }
 
-/// Continues a prompt, token by token, until a stop token.
+/// A continuation of a prompt, token by token, until a stop token.
 ///
 /// ```
 /// use memo::readout::{Backoff, Sampling, Generator};
@@ -106,7 +106,7 @@ pub struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    /// A generator of what follows `prompt`.
+    /// Begins after `prompt`.
     pub fn new(
         memory: &'a Memory,
         readout: &'a dyn ReadOut,
@@ -118,8 +118,8 @@ impl<'a> Generator<'a> {
         Generator { memory, readout, generation, done: false }
     }
 
-    /// The same tokens, each with the probability that the memory gave it. They cost a little more: what a long context
-    /// settles can be chosen, but not weighed, without reading the others.
+    /// Returns the same tokens, each with the probability that the memory gave it. That costs a little more: see
+    /// [`Generation::step_seen`].
     ///
     /// ```
     /// use memo::readout::{Backoff, Sampling, Generator};
@@ -143,7 +143,7 @@ impl<'a> Generator<'a> {
         })
     }
 
-    /// One token further, however it is found; `None` at the end.
+    /// Takes a step of either kind; `None` at the end.
     fn advance<T>(
         &mut self,
         step: impl FnOnce(&mut Generation, &Memory, &dyn ReadOut) -> Result<T, Error>,

@@ -1,4 +1,4 @@
-//! Looking up: how often a context occurred, and what is known of its successors before cells are read.
+//! Lookups: how often a context occurred, and what the tables know of its successors.
 //!
 //! The total of a slot's block is a sum of one or two counts, because blocks of one and two tokens are counted with tokens and
 //! pairs, and those of older heads with the newest head of their length (see `tables`).
@@ -30,14 +30,14 @@ struct Hashed<'a> {
 }
 
 impl Memory {
-    /// The tokens of a context after its last end token: documents have no neighbours.
+    /// Returns the tokens of a context after its last end token, because documents have no neighbours.
     pub(crate) fn view<'a>(&self, context: &'a [u32]) -> Result<&'a [u32], Error> {
         self.settings().check_tokens(context)?;
         let end = context.iter().rposition(|&token| token == self.settings().end);
         Ok(&context[end.map_or(0, |end| end + 1)..])
     }
 
-    /// For each slot, its key after the context and its total; `None` where the block lies before the start.
+    /// Returns the key of each slot after a context, and how often its block occurred; `None` where the block lies before the start.
     pub(crate) fn totals(&self, context: &[u32], blocks: &mut Blocks) -> Vec<Option<(u64, i64)>> {
         let hashed = self.hash(context, blocks);
         let slots = 0..self.settings().slots.len();
@@ -89,7 +89,7 @@ impl Memory {
         Some(key)
     }
 
-    /// How often a token followed the last token of a context, exactly.
+    /// Returns how often a token followed the last token of a context, exactly.
     pub(crate) fn followed(&self, context: &[u32], token: u32) -> i64 {
         let key = pair_key(last_of(context), token);
         let count = self.tables.pairs.get(key);
@@ -104,13 +104,13 @@ impl Memory {
         self.tables.pairs.fetch(pair_key(last_of(context), token));
     }
 
-    /// What is expected before any context is read; derived from the tables when first needed.
+    /// Returns what is expected before any context is read, derived from the tables when first needed.
     pub(crate) fn prior(&self) -> &Prior {
         self.prior.get_or_init(|| Prior::new(&self.tables.continuations))
     }
 }
 
-/// The last token of a context, or what stands before its first.
+/// Returns the last token of a context, or the boundary before its first.
 fn last_of(context: &[u32]) -> u32 {
     context.last().copied().unwrap_or(BOUNDARY)
 }

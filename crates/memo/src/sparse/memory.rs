@@ -49,21 +49,21 @@ pub struct MemoryUsage {
 }
 
 impl MemoryUsage {
-    /// All of them.
+    /// Returns their sum.
     pub fn total(&self) -> usize {
         self.cells + self.wide + self.tables
     }
 }
 
 impl Memory {
-    /// An empty memory in RAM.
+    /// Makes an empty memory in RAM.
     pub fn new(settings: Settings) -> Result<Self, Error> {
         settings.check()?;
         let storage = Ram::new(Cells::len(&settings))?;
         Self::with_storage(settings, Box::new(storage))
     }
 
-    /// A memory over storage of [`Memory::storage_len`] bytes that are all zero.
+    /// Makes an empty memory over storage of [`Memory::storage_len`] bytes that are all zero.
     pub fn with_storage(settings: Settings, storage: Box<dyn Storage>) -> Result<Self, Error> {
         settings.check()?;
         let keys = Keys::new(&settings);
@@ -75,12 +75,12 @@ impl Memory {
         Ok(Memory { settings, keys, codes, cells, tables, digests, prior, on_absent_pair: None })
     }
 
-    /// Bytes of storage that settings need.
+    /// Returns the bytes of storage that settings need.
     pub fn storage_len(settings: &Settings) -> usize {
         Cells::len(settings)
     }
 
-    /// What this memory is made of.
+    /// Returns the settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -95,19 +95,19 @@ impl Memory {
         self.write(&[Span::whole(document, -1)])
     }
 
-    /// Says what is wrong with spans that [`Memory::write`] would refuse.
+    /// Refuses spans that [`Memory::write`] would refuse, damaged storage aside.
     pub fn check(&self, spans: &[Span<'_>]) -> Result<(), Error> {
         spans.iter().try_for_each(|span| span.check(&self.settings))
     }
 
-    /// Adds spans of documents with their weights, many at once. If it fails, nothing has changed: spans, and the pages that
-    /// they need of guarded storage, are checked first.
+    /// Adds spans of documents with their weights, many at once. If it fails, nothing has changed: spans, and the pages of guarded
+    /// storage that they need, are checked first.
     pub fn write(&mut self, spans: &[Span<'_>]) -> Result<(), Error> {
         self.write_within(&Scope::EVERYTHING, spans)
     }
 
-    /// Writes only what of [`Memory::write`] is within a scope. The memory is then right there, and nowhere else: for
-    /// making one that is larger than RAM, scope by scope. Memory that nothing is written to is not taken.
+    /// Writes what [`Memory::write`] would write, but only within a scope; the rest of the memory stays as it is. A memory that is
+    /// larger than RAM is made scope by scope: cells that nothing is written to take no memory.
     pub fn write_within(&mut self, scope: &Scope, spans: &[Span<'_>]) -> Result<(), Error> {
         self.check(spans)?;
         self.begin_change();
@@ -115,7 +115,7 @@ impl Memory {
         Writer { settings, keys, codes, cells, tables, scope }.write(spans)
     }
 
-    /// Adds all that another memory of the same settings has memorized.
+    /// Adds what another memory of the same settings has memorized.
     pub fn merge(&mut self, other: &Memory) -> Result<(), Error> {
         let (a, b) = (&self.settings, &other.settings);
         let differs = [
@@ -134,7 +134,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Bytes held.
+    /// Returns the bytes that the memory takes.
     pub fn usage(&self) -> MemoryUsage {
         let (cells, wide) = self.cells.held();
         let Tables { unigrams, continuations, pairs, totals, .. } = &self.tables;
@@ -142,24 +142,23 @@ impl Memory {
         MemoryUsage { cells, wide, tables }
     }
 
-    /// Next tokens memorized in all, ends included.
+    /// Returns how many next tokens were memorized, ends included.
     pub fn positions(&self) -> i64 {
         self.tables.unigrams.iter().sum()
     }
 
-    /// How often each token was memorized as a next token.
+    /// Returns how often each token was memorized as a next token.
     pub fn unigrams(&self) -> &[i64] {
         &self.tables.unigrams
     }
 
-    /// Has guarded storage check all cells that were not read yet.
+    /// Has guarded storage check all pages that it has not checked yet.
     pub fn verify_cells(&self) -> Result<(), Error> {
         let pages = (0..self.cells.pages()).into_par_iter();
         pages.try_for_each(|page| self.cells.verify_page(page))
     }
 
-    /// Copies cells that are mapped, and must be checked, into memory of this process: after that, writing all over them
-    /// is as fast as the engine can.
+    /// Copies the cells of guarded storage into RAM, after which writes need not be checked. That pays before large writes.
     pub fn own_cells(&mut self) -> Result<(), Error> {
         if !self.cells.guarded() {
             return Ok(());
@@ -170,8 +169,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Another memory with the same contents, if the cells are in RAM. Mapped ones are not copied: what they are mapped
-    /// from can be mapped again.
+    /// Copies a memory whose cells are in RAM. Returns `None` if storage is guarded: what it is mapped from can be mapped again.
     pub fn copied(&self) -> Result<Option<Self>, Error> {
         let Some(cells) = self.cells.copied()? else { return Ok(None) };
         let Memory { settings, keys, codes, tables, digests, prior, .. } = self;

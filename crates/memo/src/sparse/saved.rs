@@ -1,49 +1,53 @@
-//! Memories on their way to a checkpoint and back: what must be kept of one, and how it is made from that again.
+//! Checkpoints: what must be kept of a memory, and how a memory is restored from that.
 
 use super::digest::Leaves;
 use super::storage::Storage;
-use super::table::{PARTS, Part, Table};
+use super::table::{PARTITIONS, Partition, Table};
 use super::tables::TableKind;
 use super::{Error, Memory, Settings};
 use rayon::prelude::*;
 
 /// What a checkpoint keeps of a memory besides its cells.
 pub trait SavedMemory: Sync {
-    /// What [`Memory::unigrams`] gave.
+    /// Returns what [`Memory::unigrams`] returned.
     fn unigrams(&self) -> Result<Vec<i64>, Error>;
 
-    /// What [`Memory::wide_rows`] gave.
+    /// Returns what [`Memory::wide_rows`] returned.
     fn wide_rows(&self) -> Result<Vec<(usize, u64, Vec<i32>)>, Error>;
 
-    /// What [`Memory::part`] gave.
-    fn part(&self, kind: TableKind, part: usize) -> Result<Vec<(u32, i64)>, Error>;
+    /// Returns what [`Memory::partition`] returned.
+    fn partition(&self, kind: TableKind, partition: usize) -> Result<Vec<(u32, i64)>, Error>;
 
-    /// What [`Memory::leaves`] gave, if it was kept.
+    /// Returns what [`Memory::leaves`] returned, if it was kept. Without it the first digest hashes everything.
     fn leaves(&self) -> Result<Option<Leaves>, Error> {
         Ok(None)
     }
 }
 
 impl Memory {
-    /// The cells' bytes, for a checkpoint.
+    /// Returns the bytes of all cells.
     pub fn cells(&self) -> &[u8] {
         self.cells.bytes()
     }
 
-    /// Rows that do not fit in bytes, in order: slot, row, values.
+    /// Returns the rows that do not fit in bytes, in order: slot, row, values.
     pub fn wide_rows(&self) -> impl Iterator<Item = (usize, u64, Vec<i32>)> + '_ {
         self.cells.wide_rows()
     }
 
-    /// The entries of one of the [`PARTS`] of a table, in order of their keys.
-    pub fn part(&self, kind: TableKind, part: usize) -> impl Iterator<Item = (u32, i64)> + '_ {
+    /// Returns the entries of one of the [`PARTITIONS`] of a table, in order of their keys.
+    pub fn partition(
+        &self,
+        kind: TableKind,
+        partition: usize,
+    ) -> impl Iterator<Item = (u32, i64)> + '_ {
         match kind {
-            TableKind::Pairs => self.tables.pairs.parts()[part].iter(),
-            TableKind::Totals => self.tables.totals.parts()[part].iter(),
+            TableKind::Pairs => self.tables.pairs.partitions()[partition].iter(),
+            TableKind::Totals => self.tables.totals.partitions()[partition].iter(),
         }
     }
 
-    /// A memory as it was saved, over storage that holds its cells.
+    /// Restores a memory, over storage that holds its cells.
     pub fn restore(
         settings: Settings,
         storage: Box<dyn Storage>,
@@ -62,11 +66,11 @@ impl Memory {
             memory.cells.restore_wide(slot, row, &values)?;
         }
         let table = |kind| {
-            let parts = (0..PARTS).into_par_iter().map(|part| {
-                Part::restore(&saved.part(kind, part)?)
+            let partitions = (0..PARTITIONS).into_par_iter().map(|partition| {
+                Partition::restore(&saved.partition(kind, partition)?)
                     .ok_or_else(|| Error::Storage("a table's entries are out of order".into()))
             });
-            parts.collect::<Result<Vec<Part>, Error>>().map(Table::from_parts)
+            partitions.collect::<Result<Vec<Partition>, Error>>().map(Table::from_partitions)
         };
         memory.tables.pairs = table(TableKind::Pairs)?;
         memory.tables.totals = table(TableKind::Totals)?;
@@ -75,7 +79,7 @@ impl Memory {
             Some(leaves) => memory.digests.restore(leaves)?,
             None => memory.set_changed(true),
         }
-        // Guarded storage checks its pages when they are first read; reading all of them now would undo that.
+        // Guarded storage checks its pages when they are first read; reading all of them now would defeat that.
         if !memory.cells.guarded() {
             memory.cells.check()?;
         }

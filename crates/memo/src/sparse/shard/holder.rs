@@ -1,7 +1,7 @@
-//! The side that holds: one shard, which writes its part of every text and answers requests.
+//! A shard, which writes its scope of every text and answers requests.
 
-use super::super::cells::regions;
-use super::super::scope::owner_of_part;
+use super::super::layout::range_bytes;
+use super::super::scope::owner_of_partition;
 use super::super::storage::Ram;
 use super::super::table::split;
 use super::super::{Digest, Error, Leaves, Memory, PAGE, Scope, Settings, Span};
@@ -18,7 +18,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Shard number `index` of `count`, empty.
+    /// Makes shard number `index` of `count`, empty.
     pub fn new(settings: Settings, index: usize, count: usize) -> Result<Self, Error> {
         let owners = RowOwners::new(&settings, count)?;
         if index >= count {
@@ -42,9 +42,9 @@ impl Shard {
             return Err(elsewhere("rows without slots"));
         }
         for &key in pairs.iter().chain(totals) {
-            let part = split(key).0;
-            if owner_of_part(part, self.count) != self.index {
-                return Err(elsewhere(format!("table part {part}")));
+            let partition = split(key).0;
+            if owner_of_partition(partition, self.count) != self.index {
+                return Err(elsewhere(format!("partition {partition} of a table")));
             }
         }
         let tables = &self.memory.tables;
@@ -73,33 +73,32 @@ impl Shard {
         exists && self.owners.of(&self.memory, slot, row) == self.index
     }
 
-    /// Counts of single tokens: those of the first shard are all of them, the others have none.
+    /// Returns the counts of single tokens. The first shard has all of them, the others none.
     pub fn unigrams(&self) -> &[i64] {
         self.memory.unigrams()
     }
 
-    /// How many different tokens each token has followed, counted over the pairs of this shard.
+    /// Returns how many different tokens each token has followed, counted over the pairs of this shard.
     pub fn continuations(&self) -> &[i64] {
         &self.memory.tables.continuations
     }
 
-    /// Bytes of the cells and tables of this shard.
+    /// Returns the bytes of the cells and tables of this shard.
     pub fn held(&self) -> usize {
         let held = self.memory.usage();
         self.pages().len() * PAGE + held.wide + held.tables
     }
 
+    /// Returns the pages of its row ranges.
     fn pages(&self) -> Range<usize> {
-        let mut own = regions(self.memory.settings())
-            .into_iter()
-            .flat_map(|region| (0..region.shares()).map(move |share| region.share_bytes(share)))
-            .skip(self.scope.shares.start)
-            .take(self.scope.shares.len());
-        let Some(first) = own.next() else { return 0..0 };
-        first.start / PAGE..own.last().map_or(first.end, |last| last.end) / PAGE
+        let ranges = range_bytes(self.memory.settings());
+        match &ranges[self.scope.row_ranges.clone()] {
+            [] => 0..0,
+            [first, ..] => first.start / PAGE..ranges[self.scope.row_ranges.end - 1].end / PAGE,
+        }
     }
 
-    /// The hashes of the leaves of this shard.
+    /// Returns the hashes of the leaves of this shard.
     pub fn leaves(&self) -> Result<Leaves, Error> {
         let Leaves { cells, pairs, totals, unigrams } = self.memory.leaves()?;
         Ok(Leaves {
@@ -110,7 +109,7 @@ impl Shard {
         })
     }
 
-    /// The digest of the whole memory, from the leaves of all shards in their order: that of a memory that is not divided.
+    /// Makes the digest of the whole memory from the leaves of all shards in their order: that of a memory that is not divided.
     pub fn digest(settings: &Settings, shards: &[Leaves]) -> Result<Digest, Error> {
         let join = |of: fn(&Leaves) -> &Vec<[u8; 32]>| {
             shards.iter().flat_map(|leaves| of(leaves).iter().copied()).collect()

@@ -1,6 +1,6 @@
-//! A memory in shards: each shard holds some rows and some parts of the tables, and none holds all.
+//! A memory in shards: each shard holds some rows and some partitions of the tables, and none holds all.
 //!
-//! Writing is easy, because everything is a sum over positions: every [`Shard`] is given all text and writes its own part.
+//! Writing is easy, because everything is a sum over positions: every [`Shard`] is given all text and writes its own scope.
 //! Reading is done by a [`ShardReader`]: an almost empty memory, into which what a context needs is inserted before it is
 //! read like any other. It says what it lacks ([`ShardReader::missing`]), in two or three rounds: which contexts occurred, then
 //! the rows of those, then exact counts of the candidates that the rows brought up. What was fetched is kept until something
@@ -41,8 +41,8 @@ mod reader;
 
 pub use self::holder::Shard;
 pub use self::reader::ShardReader;
-use super::scope::owners;
-use super::table::PARTS;
+use super::scope::owners_of_ranges;
+use super::table::PARTITIONS;
 use super::{Error, Memory, Settings};
 
 /// What a [`ShardReader`] lacks and one shard holds.
@@ -59,7 +59,7 @@ pub struct ShardRequest {
 }
 
 impl ShardRequest {
-    /// Whether nothing is requested.
+    /// Returns whether nothing is requested.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty() && self.pairs.is_empty() && self.totals.is_empty()
     }
@@ -80,22 +80,22 @@ pub struct ShardResponse {
     pub totals: Vec<i64>,
 }
 
-/// Which shard holds each row.
+/// The shard that holds each row range.
 struct RowOwners(Vec<usize>);
 
 impl RowOwners {
     fn new(settings: &Settings, count: usize) -> Result<Self, Error> {
         settings.check()?;
-        if !(1..=PARTS).contains(&count) {
-            return Err(Error::Settings(format!("{count} shards (1 to {PARTS})")));
+        if !(1..=PARTITIONS).contains(&count) {
+            return Err(Error::Settings(format!("{count} shards (1 to {PARTITIONS})")));
         }
-        Ok(RowOwners(owners(settings, count)))
+        Ok(RowOwners(owners_of_ranges(settings, count)))
     }
 
-    /// The shard that holds a row that exists.
+    /// Returns the shard that holds a row, which must exist.
     fn of(&self, memory: &Memory, slot: usize, row: u64) -> usize {
-        let region = memory.cells.region(slot);
-        self.0[region.share + region.place(row as u32).0]
+        let (range, _) = memory.cells.layout(slot).place(row as u32);
+        self.0[range]
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn what_several_hold_is_what_one_would() {
         let texts = texts();
-        // More than one share a slot, so that rows of one slot are in several hands.
+        // More than one row range a slot, so that rows of one slot are in several shards.
         for (parameters, counts) in [(1 << 20, &[1, 2, 5, 9][..]), (40 << 20, &[3, 16])] {
             let settings =
                 Settings::new(64, 63, 3, &Shape::default(), Size::Parameters(parameters)).unwrap();
@@ -195,7 +195,7 @@ mod tests {
         assert!(far(&request).contains("not in this shard"));
         assert!(
             far(&ShardRequest { pairs: vec![u64::MAX], ..ShardRequest::default() })
-                .contains("table part")
+                .contains("of a table")
         );
         let mut reader = ShardReader::new(settings, 2).unwrap();
         let request = ShardRequest { slots: vec![0], rows: vec![0], ..ShardRequest::default() };

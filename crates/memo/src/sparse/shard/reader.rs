@@ -1,8 +1,8 @@
-//! The side that reads: a memory into which only what a query needs is inserted.
+//! A reader of shards: a memory into which only what a query needs is inserted.
 
 use super::super::keys::{Blocks, row};
 use super::super::lookup::Count;
-use super::super::scope::owner_of_part;
+use super::super::scope::owner_of_partition;
 use super::super::storage::Ram;
 use super::super::table::{Table, split};
 use super::super::{Error, Memory, Settings};
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Reads a memory that shards hold.
+/// A reader of a memory that shards hold.
 pub struct ShardReader {
     memory: Memory,
     owners: RowOwners,
@@ -20,22 +20,19 @@ pub struct ShardReader {
     rows: HashSet<(u8, u64)>,
     pairs: HashSet<u64>,
     totals: HashSet<u64>,
-    /// Pairs that reading looked up in the memory in vain.
+    /// Pairs that reading looked up and did not find in the memory, which calls back.
     absent: Arc<Mutex<HashSet<u64>>>,
-    /// Those of them that were not inserted.
+    /// Those of the last read that must be fetched.
     missing: HashSet<u64>,
     /// Whether what was inserted has been read, so that it may be dropped.
     read: bool,
 }
 
-/// Rows that are kept. Each may take a page of the system's.
+/// Rows that are kept. Each may take a page of the system.
 const KEPT: usize = 1 << 17;
 
-/// Texts, each with positions in it.
-type Positions<'a> = [(&'a [u32], Range<usize>)];
-
 impl ShardReader {
-    /// A reader of a memory of `count` shards, of which nothing is known yet.
+    /// Makes a reader of a memory of `count` shards, without counts or rows.
     pub fn new(settings: Settings, count: usize) -> Result<Self, Error> {
         let owners = RowOwners::new(&settings, count)?;
         let room = room(&settings)?;
@@ -50,7 +47,7 @@ impl ShardReader {
         Ok(ShardReader { memory, owners, count, rows, pairs, totals, absent, missing, read: false })
     }
 
-    /// The settings of the memory.
+    /// Returns the settings of the memory.
     pub fn settings(&self) -> &Settings {
         self.memory.settings()
     }
@@ -87,8 +84,11 @@ impl ShardReader {
         Ok(())
     }
 
-    /// What must be fetched before these positions can be read, shard by shard; all empty if nothing is missing.
-    pub fn missing(&mut self, texts: &Positions<'_>) -> Result<Vec<ShardRequest>, Error> {
+    /// Returns what must be fetched from each shard before these positions can be read; all are empty if nothing is missing.
+    pub fn missing(
+        &mut self,
+        texts: &[(&[u32], Range<usize>)],
+    ) -> Result<Vec<ShardRequest>, Error> {
         if std::mem::take(&mut self.read) && self.rows.len() > KEPT {
             self.clear()?;
         }
@@ -122,7 +122,7 @@ impl ShardReader {
             }
         }
         let mut requests = vec![ShardRequest::default(); self.count];
-        let owner = |key: u64| owner_of_part(split(key).0, self.count);
+        let owner = |key: u64| owner_of_partition(split(key).0, self.count);
         new_pairs.into_iter().for_each(|key| requests[owner(key)].pairs.push(key));
         new_totals.into_iter().for_each(|key| requests[owner(key)].totals.push(key));
         for (slot, row) in new_rows {
@@ -180,8 +180,8 @@ impl ShardReader {
         ] {
             for (&key, &count) in keys.iter().zip(counts) {
                 if known.insert(key) {
-                    let (part, key) = split(key);
-                    table.parts_mut()[part].add(key, count);
+                    let (partition, key) = split(key);
+                    table.partitions_mut()[partition].add(key, count);
                 }
             }
         }
@@ -189,11 +189,11 @@ impl ShardReader {
         Ok(())
     }
 
-    /// Reads positions for which nothing is missing; `None` if reading turned out to need more, which
-    /// [`ShardReader::missing`] then says.
+    /// Reads positions for which nothing is missing. Returns `None` if reading turned out to need more, which
+    /// [`ShardReader::missing`] then returns.
     pub fn read<T>(
         &mut self,
-        texts: &Positions<'_>,
+        texts: &[(&[u32], Range<usize>)],
         read: impl FnOnce(&Memory) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         if self.missing(texts)?.iter().any(|request| !request.is_empty()) {
@@ -207,12 +207,12 @@ impl ShardReader {
     }
 }
 
-/// Room for the cells of a memory, of which few rows will be written, here and there.
+/// Reserves room for the cells of a memory, of which few rows will be written, far apart.
 fn room(settings: &Settings) -> Result<Ram, Error> {
     Ok(Ram::reserved(Memory::storage_len(settings))?.scattered())
 }
 
-/// The rows that reading a context touches, given that its totals are known.
+/// Calls `tell` with the rows that reading a context touches. Its totals must be known.
 fn rows_of(memory: &Memory, context: &[u32], mut tell: impl FnMut((u8, u64))) {
     for (slot, keyed) in memory.totals(context, &mut Blocks::default()).into_iter().enumerate() {
         let Some((key, _)) = keyed.filter(|(_, total)| *total > 0) else { continue };
