@@ -67,15 +67,15 @@ impl Shard {
     fn write(&self, py: Python<'_>, documents: Vec<Tokens<'_>>, weight: i32) -> PyResult<()> {
         let documents: Vec<Vec<u32>> = documents.iter().map(tokens).collect();
         watched(py, None, |_| {
-            let passages: Vec<Span<'_>> =
+            let spans: Vec<Span<'_>> =
                 documents.iter().map(|document| Span::whole(document, weight)).collect();
-            Ok(lock(&self.0).write(&passages)?)
+            Ok(lock(&self.0).write(&spans)?)
         })
     }
 
     fn find<'py>(&self, py: Python<'py>, wanted: WantedIn<'_>) -> PyResult<FoundOut<'py>> {
         let wanted = self::wanted(&wanted);
-        let found = py.detach(|| lock(&self.0).find(&wanted)).map_err(Refusal::from)?;
+        let found = py.detach(|| lock(&self.0).fetch(&wanted)).map_err(Refusal::from)?;
         let ShardResponse { cells, wide, values, pairs, totals } = found;
         Ok((
             PyArray1::from_vec(py, cells),
@@ -140,7 +140,7 @@ pub(crate) fn combine(py: Python<'_>, settings: &str, leaves: Vec<Vec<u8>>) -> P
 /// The reader's side: is given what a query needs, and reads as an undivided memory would.
 #[pyclass(frozen, module = "memo_lm._memo")]
 pub(crate) struct ShardReader {
-    lens: Mutex<Inner>,
+    reader: Mutex<Inner>,
     settings: Settings,
     tokenizer: Tokenizer,
 }
@@ -156,7 +156,7 @@ impl ShardReader {
     ) -> PyResult<Option<T>> {
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
         let all = paired(&texts, positions)?;
-        watched(py, None, |_| Ok(lock(&self.lens).read(&all, |memory| read(memory, &all))?))
+        watched(py, None, |_| Ok(lock(&self.reader).read(&all, |memory| read(memory, &all))?))
     }
 }
 
@@ -184,8 +184,8 @@ impl ShardReader {
         let (n, end) = (tokenizer.vocab_size() as u32, tokenizer.eos());
         let settings =
             Settings::new(n, end, new.seed, &new.shape, new.size).map_err(Refusal::from)?;
-        let lens = Inner::new(settings.clone(), count).map_err(Refusal::from)?;
-        Ok(ShardReader { lens: Mutex::new(lens), settings, tokenizer })
+        let reader = Inner::new(settings.clone(), count).map_err(Refusal::from)?;
+        Ok(ShardReader { reader: Mutex::new(reader), settings, tokenizer })
     }
 
     #[getter]
@@ -224,7 +224,7 @@ impl ShardReader {
     /// After every write: what was fetched is dropped, and the counts of all shards, added up, are taken.
     fn refresh(&self, unigrams: In<'_, i64>, continuations: In<'_, i64>) -> PyResult<()> {
         let counts = (owned(&unigrams), owned(&continuations));
-        let refreshed = lock(&self.lens).refresh(&[(&counts.0, &counts.1)]);
+        let refreshed = lock(&self.reader).refresh(&[(&counts.0, &counts.1)]);
         Ok(refreshed.map_err(Refusal::from)?)
     }
 
@@ -237,7 +237,7 @@ impl ShardReader {
     ) -> PyResult<Option<Vec<Option<WantedOut<'py>>>>> {
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
         let all = paired(&texts, &positions)?;
-        let wanted = watched(py, None, |_| Ok(lock(&self.lens).want(&all)?))?;
+        let wanted = watched(py, None, |_| Ok(lock(&self.reader).missing(&all)?))?;
         if wanted.iter().all(ShardRequest::is_empty) {
             return Ok(None);
         }
@@ -259,7 +259,7 @@ impl ShardReader {
             pairs: owned(pairs),
             totals: owned(totals),
         };
-        let taken = lock(&self.lens).take(&self::wanted(&wanted), &found);
+        let taken = lock(&self.reader).insert(&self::wanted(&wanted), &found);
         Ok(taken.map_err(|error| Refusal::invalid(format!("shard {shard}: {error}")))?)
     }
 

@@ -107,7 +107,6 @@ pub mod codes;
 pub mod dense;
 mod error;
 mod kernels;
-mod language;
 pub mod measure;
 pub mod metrics;
 pub mod oracle;
@@ -117,5 +116,5 @@ pub mod sparse;
 pub mod transform;
 pub mod unlearning;
 
+pub use dense::Prediction;
 pub use error::{ConfigError, Error};
-pub use language::{LanguageMemory, Prediction};

@@ -10,7 +10,6 @@
 
 use crate::dense::{Composition, DenseConfig, Distiller, Edges, Recall, Stride};
 use crate::error::{ConfigError, Error, check_tokens};
-use crate::language::LanguageMemory;
 use std::collections::BTreeMap;
 
 /// The tokens of a block or window; `None` before the beginning of a text.
@@ -24,7 +23,6 @@ type Symbolic = Vec<(Sequence, f64)>;
 /// ```
 /// use memo::dense::DenseConfig;
 /// use memo::oracle::Oracle;
-/// use memo::LanguageMemory;
 /// let mut oracle = Oracle::new(&DenseConfig::new(20, 64, 2, 3))?;
 /// oracle.memorize(&[1, 2, 3, 4, 5, 6, 7, 8, 9])?;
 /// assert_eq!(oracle.weights(&[1, 2, 3, 4, 5, 6, 7, 8])?[9], 3.0);  // once per layer
@@ -57,6 +55,20 @@ impl Oracle {
         })
     }
 
+    /// Memorizes a text.
+    pub fn memorize(&mut self, text: &[u32]) -> Result<(), Error> {
+        check_tokens(text, self.config.vocab)?;
+        self.write(text, 1, true);
+        Ok(())
+    }
+
+    /// Forgets a text that was memorized.
+    pub fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
+        check_tokens(text, self.config.vocab)?;
+        self.write(text, -1, false);
+        Ok(())
+    }
+
     /// Forgets a text, and the inner sequences that no other text uses.
     pub fn forget_completely(&mut self, text: &[u32]) -> Result<(), Error> {
         check_tokens(text, self.config.vocab)?;
@@ -75,6 +87,18 @@ impl Oracle {
             .checked_sub(1)
             .and_then(|i| self.by_layer(context).into_iter().nth(i))
             .unwrap_or_default())
+    }
+
+    /// The weight of every token after a context: the sum over all layers.
+    pub fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
+        check_tokens(context, self.config.vocab)?;
+        let mut total = vec![0.0; self.config.vocab];
+        for layer in self.by_layer(context) {
+            for (token, weight) in layer {
+                total[token as usize] += weight;
+            }
+        }
+        Ok(total.into_iter().map(|w| w as f32).collect())
     }
 
     fn span(&self, layer: usize) -> usize {
@@ -185,35 +209,6 @@ impl Oracle {
 /// The last `span` tokens of a text, with `None` for those before its beginning.
 fn ending(text: &[u32], span: usize) -> Sequence {
     (0..span).map(|k| (text.len() + k).checked_sub(span).map(|p| text[p])).collect()
-}
-
-impl LanguageMemory for Oracle {
-    fn vocab(&self) -> usize {
-        self.config.vocab
-    }
-
-    fn memorize(&mut self, text: &[u32]) -> Result<(), Error> {
-        check_tokens(text, self.config.vocab)?;
-        self.write(text, 1, true);
-        Ok(())
-    }
-
-    fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
-        check_tokens(text, self.config.vocab)?;
-        self.write(text, -1, false);
-        Ok(())
-    }
-
-    fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
-        check_tokens(context, self.config.vocab)?;
-        let mut total = vec![0.0; self.config.vocab];
-        for layer in self.by_layer(context) {
-            for (token, weight) in layer {
-                total[token as usize] += weight;
-            }
-        }
-        Ok(total.into_iter().map(|w| w as f32).collect())
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::write::Draft;
 use crate::error::Error;
 use crate::files;
 use crate::progress::Observer;
-use memo::sparse::{Digest, Leaves, Memory, PAGE, PARTS, Scope, Settings, Span, TableKind};
+use memo::sparse::{Digest, Leaves, Memory, PAGE, PARTITIONS, Scope, Settings, Span, TableKind};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -45,8 +45,8 @@ fn each_chunk(
         .collect();
     for (kind, entries) in [(TableKind::Pairs, 1), (TableKind::Totals, longer.max(1))] {
         let bytes = texts.positions() * entries * ENTRY;
-        for parts in divided(usize::try_from(bytes / size as u64).unwrap_or(PARTS) + 1) {
-            let scope = Scope::parts(kind, parts.clone());
+        for parts in divided(usize::try_from(bytes / size as u64).unwrap_or(PARTITIONS) + 1) {
+            let scope = Scope::partitions(kind, parts.clone());
             let first = kind == TableKind::Pairs && parts.start == 0;
             let scope = if first { scope.and_unigrams() } else { scope };
             chunks.push((scope, Chunk::Table(kind, parts)));
@@ -143,6 +143,6 @@ pub(crate) fn digest_by_chunks(
 
 /// The partitions of a table in so many ranges.
 fn divided(ranges: usize) -> Vec<Range<usize>> {
-    let ranges = ranges.min(PARTS);
-    (0..ranges).map(|i| i * PARTS / ranges..(i + 1) * PARTS / ranges).collect()
+    let ranges = ranges.min(PARTITIONS);
+    (0..ranges).map(|i| i * PARTITIONS / ranges..(i + 1) * PARTITIONS / ranges).collect()
 }

@@ -9,7 +9,9 @@ use crate::error::{Error, io};
 use crate::files;
 use crate::mapped::Mapped;
 use crate::packed;
-use memo::sparse::{Leaves, Memory, PAGE, PARTS, Ram, SavedMemory, Settings, Storage, TableKind};
+use memo::sparse::{
+    Leaves, Memory, PAGE, PARTITIONS, Ram, SavedMemory, Settings, Storage, TableKind,
+};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -73,7 +75,8 @@ impl Checkpoint {
             .par_iter()
             .enumerate()
             .map(|(i, section)| {
-                let kept = if [PAIRS, TOTALS].contains(&i) { PARTS as u64 * 8 } else { u64::MAX };
+                let kept =
+                    if [PAIRS, TOTALS].contains(&i) { PARTITIONS as u64 * 8 } else { u64::MAX };
                 let (crc, bytes) = checked(&file, path, section, kept)?;
                 if crc == section.crc {
                     Ok(bytes)
@@ -170,8 +173,12 @@ impl SavedMemory for Unpacked<'_> {
         Ok(self.wide.clone())
     }
 
-    fn part(&self, kind: TableKind, part: usize) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
-        self.from.part(kind, part)
+    fn partition(
+        &self,
+        kind: TableKind,
+        part: usize,
+    ) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
+        self.from.partition(kind, part)
     }
 }
 
@@ -224,8 +231,8 @@ fn checked(
 
 /// The places of a table's parts, from their lengths.
 fn parts(lens: &[u8], section: &Section) -> Option<Vec<(u64, usize)>> {
-    let lens: Vec<u64> = numbers(lens.get(..PARTS * 8)?, u64::from_le_bytes);
-    let mut start = section.start + PARTS as u64 * 8;
+    let lens: Vec<u64> = numbers(lens.get(..PARTITIONS * 8)?, u64::from_le_bytes);
+    let mut start = section.start + PARTITIONS as u64 * 8;
     let end = section.start + section.len;
     let mut parts = Vec::new();
     for len in lens {
@@ -266,7 +273,11 @@ impl SavedMemory for Checkpoint {
         if bytes.is_empty() { Ok(rows) } else { Err(cut("a wide row")) }
     }
 
-    fn part(&self, kind: TableKind, part: usize) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
+    fn partition(
+        &self,
+        kind: TableKind,
+        part: usize,
+    ) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
         let (start, len) = self.parts[usize::from(kind == TableKind::Totals)][part];
         let mut bytes = vec![0; len];
         let read = files::read_at(&self.file, &self.path, start, &mut bytes);
@@ -296,7 +307,7 @@ impl SavedMemory for Checkpoint {
             hashes = rest;
             Ok(taken.to_vec())
         };
-        let (cells, pairs, totals) = (take(cells)?, take(PARTS)?, take(PARTS)?);
+        let (cells, pairs, totals) = (take(cells)?, take(PARTITIONS)?, take(PARTITIONS)?);
         Ok(Some(Leaves { cells, pairs, totals, unigrams: hashes.to_vec() }))
     }
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, io};
 use crate::files;
 use crate::packed;
 use crate::progress::{Observer, Progress, Unit};
-use memo::sparse::{Leaves, Memory, PAGE, PARTS, Settings, TableKind};
+use memo::sparse::{Leaves, Memory, PAGE, PARTITIONS, Settings, TableKind};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of cells, or parts of a table, that are written at once.
 const CHUNK: usize = 64 << 20;
-const CHUNK_OF_PARTS: usize = PARTS / 32;
+const CHUNK_OF_PARTS: usize = PARTITIONS / 32;
 
 /// Writes a checkpoint beside its place, or a frozen memory with some bits a cell; gives its path there.
 pub(crate) fn write(
@@ -50,8 +50,8 @@ pub(crate) fn write(
         draft.begin_sections(memory.settings(), &leaves);
         for kind in [TableKind::Pairs, TableKind::Totals] {
             let mut table = draft.begin_table(kind);
-            for start in (0..PARTS).step_by(CHUNK_OF_PARTS) {
-                draft.parts(&mut table, memory, start..(start + CHUNK_OF_PARTS).min(PARTS))?;
+            for start in (0..PARTITIONS).step_by(CHUNK_OF_PARTS) {
+                draft.parts(&mut table, memory, start..(start + CHUNK_OF_PARTS).min(PARTITIONS))?;
             }
             draft.end_table(Some(table))?;
         }
@@ -129,7 +129,7 @@ impl<'a> Draft<'a> {
     pub(super) fn begin_table(&mut self, kind: TableKind) -> DraftTable {
         let section = if kind == TableKind::Pairs { PAIRS } else { TOTALS };
         let start = self.at;
-        self.at += PARTS as u64 * 8;
+        self.at += PARTITIONS as u64 * 8;
         DraftTable { section, start, lens: Vec::new(), body: crc32fast::Hasher::new() }
     }
 
@@ -207,7 +207,7 @@ impl<'a> Draft<'a> {
 /// A part of a table as it is stored.
 fn encoded(memory: &Memory, kind: TableKind, part: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for (key, count) in memory.part(kind, part) {
+    for (key, count) in memory.partition(kind, part) {
         bytes.extend(key.to_le_bytes());
         match i8::try_from(count) {
             Ok(count) if count != i8::MIN => bytes.push(count as u8),

@@ -16,7 +16,7 @@ use crate::files;
 use crate::ledger::{Content, Ledger};
 use crate::progress::Observer;
 use crate::record::{CopyKind, Role};
-use memo::sparse::{Memory, PARTS, Ram, SavedMemory, Settings, Storage, TableKind};
+use memo::sparse::{Memory, PARTITIONS, Ram, SavedMemory, Settings, Storage, TableKind};
 use memo_text::Tokenizer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -176,8 +176,8 @@ fn tensors(memory: &Memory) -> Vec<Tensor> {
     tensors.push(numbers("unigrams", Dtype::I64, vec![unigrams.len() / 8], unigrams));
     for (name, kind) in [("pairs", TableKind::Pairs), ("totals", TableKind::Totals)] {
         let (mut keys, mut counts) = (Vec::new(), Vec::new());
-        for part in 0..PARTS {
-            for (key, count) in memory.part(kind, part) {
+        for part in 0..PARTITIONS {
+            for (key, count) in memory.partition(kind, part) {
                 keys.extend(((part as u64) << 32 | u64::from(key)).to_le_bytes());
                 counts.extend(count.to_le_bytes());
             }
@@ -233,7 +233,7 @@ fn read_memory(path: &Path, settings: &Settings) -> Result<Memory, Error> {
     let table = |name: &str| {
         let keys = numbers(&get(&format!("{name}.keys"), Dtype::U64)?, u64::from_le_bytes);
         let counts = numbers(&get(&format!("{name}.counts"), Dtype::I64)?, i64::from_le_bytes);
-        let mut parts = vec![Vec::new(); PARTS];
+        let mut parts = vec![Vec::new(); PARTITIONS];
         for (key, count) in keys.iter().zip(&counts) {
             let part = parts.get_mut((key >> 32) as usize);
             let part = part.ok_or_else(|| damaged(Damage::Unfitting(name.to_owned())))?;
@@ -269,7 +269,11 @@ impl SavedMemory for Read {
         Ok(self.wide.clone())
     }
 
-    fn part(&self, kind: TableKind, part: usize) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
+    fn partition(
+        &self,
+        kind: TableKind,
+        part: usize,
+    ) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
         Ok(self.tables[usize::from(kind == TableKind::Totals)][part].clone())
     }
 }

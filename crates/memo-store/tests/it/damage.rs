@@ -276,7 +276,7 @@ fn checkpoints_that_lie_are_refused() {
         refused(&format!("a head of {long} bytes"), &changed);
     }
     // Tables: parts that do not add up, entries out of order, an entry twice, a count of nothing.
-    let parts = 8 * memo::sparse::PARTS;
+    let parts = 8 * memo::sparse::PARTITIONS;
     for table in [4, 5] {
         let more = with_section(bytes, table, |table| table[0] = table[0].wrapping_add(1));
         refused("a part that is longer", &more);

@@ -50,5 +50,6 @@ pub use self::compose::Composer;
 pub use self::config::{Composition, DenseConfig, Distiller, Edges, Recall, Stride};
 pub use self::memory::CorrelationMemory;
 pub use self::model::DenseMemo;
+pub use self::retrieve::Prediction;
 pub use self::single::{SingleConfig, SingleMemory};
 pub use self::trace::{BlockTrace, Candidate, LayerTrace, Trace};

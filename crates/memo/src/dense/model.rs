@@ -8,7 +8,6 @@ use super::memories::{Change, Memories};
 use super::memory::CorrelationMemory;
 use crate::codes::TokenCodes;
 use crate::error::{ConfigError, Error, check_tokens};
-use crate::language::{LanguageMemory, Prediction};
 use crate::transform::Transform;
 
 /// A language model of layered correlation matrix memories.
@@ -156,27 +155,5 @@ fn on<T: Send>(threads: Option<&rayon::ThreadPool>, work: impl FnOnce() -> T + S
     match threads {
         Some(pool) => pool.install(work),
         None => work(),
-    }
-}
-
-impl LanguageMemory for DenseMemo {
-    fn vocab(&self) -> usize {
-        self.config().vocab
-    }
-
-    fn memorize(&mut self, text: &[u32]) -> Result<(), Error> {
-        self.memorize(text)
-    }
-
-    fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
-        self.forget(text)
-    }
-
-    fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
-        self.weights(context)
-    }
-
-    fn predict(&self, context: &[u32]) -> Result<Prediction, Error> {
-        self.predict(context)
     }
 }

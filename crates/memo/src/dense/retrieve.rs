@@ -7,7 +7,6 @@ use super::pass::{Pass, blend};
 use super::windows::Windows;
 use crate::error::{Error, check_tokens};
 use crate::kernels::{add, dot};
-use crate::language::Prediction;
 use rayon::prelude::*;
 
 /// Positions whose keys are read from the last memory by one matrix product.
@@ -15,6 +14,15 @@ const BATCH_ROWS: usize = 1024;
 
 /// Floats that the codes of one batch of contexts may take.
 const BATCH: usize = 1 << 24;
+
+/// The token that a memory returns with the largest weight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// The token.
+    pub token: u32,
+    /// Its weight: about the number of stored windows, of every length, that match and are followed by it.
+    pub weight: f32,
+}
 
 impl DenseMemo {
     /// The token that follows a context, and its weight. Only the last hˡ tokens of a context count; what a shorter

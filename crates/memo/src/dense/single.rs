@@ -5,11 +5,11 @@
 
 use super::layer::{Layer, reduction};
 use super::memory::CorrelationMemory;
+use super::retrieve::Prediction;
 use super::update::Update;
 use super::windows::Windows;
 use crate::codes::{self, CodeKind, TokenCodes};
 use crate::error::{ConfigError, Error, check_memory, check_tokens};
-use crate::language::{LanguageMemory, Prediction};
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -280,31 +280,5 @@ impl SingleMemory {
         }
         update.flush(&mut self.memory, &self.codes);
         Ok(())
-    }
-}
-
-impl LanguageMemory for SingleMemory {
-    fn vocab(&self) -> usize {
-        self.config.vocab
-    }
-
-    fn memorize(&mut self, text: &[u32]) -> Result<(), Error> {
-        self.memorize(text)
-    }
-
-    fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
-        self.forget(text)
-    }
-
-    /// After the last h tokens of the context; what a shorter one lacks is zero.
-    fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
-        check_tokens(context, self.config.vocab)?;
-        let heads = self.config.heads;
-        let known = &context[context.len().saturating_sub(heads)..];
-        let missing = heads - known.len();
-        let mut key = vec![0.0; self.memory.key_dim()];
-        let width = self.config.head_dim;
-        key[missing * width..].copy_from_slice(&self.reduce(known));
-        Ok(self.codes.scores(&self.memory.read(&key)))
     }
 }

@@ -5,7 +5,7 @@
 //! 1. **Read** its scores s and their noise σ.
 //! 2. **Group**: a newest head with the same total as the one before it has seen the very same events; so has a
 //!    single occurrence after a long context. Their scores are added up, each weighed by 1/σ²: several looks at one
-//!    thing. The group's prior is what was expected before its first slot.
+//!    event. The group's prior is what was expected before its first slot.
 //! 3. **Detect softly**: a token's score is c plus noise if it followed c times, and noise alone if it never did.
 //!    Bayes gives the log-odds (2sc − c²)/2σ² + ln(total·p⁰) − ln c. If the block occurred once, exactly one token
 //!    followed, and the odds are normalised over tokens. The pair table says exactly how often a token followed the
@@ -27,7 +27,7 @@ pub struct Backoff {
     pub constants: Constants,
 }
 
-/// Log-odds of what is known.
+/// Log-odds of what is certain.
 const SURE: f64 = 30.0;
 
 /// The slots whose evidence is gathered together.
@@ -65,7 +65,7 @@ impl ReadOut for Backoff {
             let joins = total == group.total
                 && ((block.newest() && group.newest)
                     || (total == 1 && group.len >= self.constants.joint));
-            // The older head of a young text is mostly boundary: it knows no more than the tokens in it.
+            // Near the start of a text the block of an older head is mostly boundary: its discounts are those of its tokens.
             let real = (context.len() as u32).saturating_sub(block.skip).min(block.len);
             let own = discounts(block.skip, if block.newest() { block.len } else { real });
             if joins {
@@ -77,7 +77,7 @@ impl ReadOut for Backoff {
             gather(scratch, !joins);
             let mut found = self.detect(prior, total, scratch);
             if group.newest {
-                // What never followed the last token cannot have followed a block that ends with it, nor more often.
+                // A token follows a block at most as often as it follows the block's last token.
                 scratch.followed.learn(memory, context, found.iter().map(|c| c.token));
                 found.retain(|candidate| scratch.followed.count(candidate.token) > 0);
                 for candidate in &mut found {
@@ -113,7 +113,7 @@ impl ReadOut for Backoff {
     }
 }
 
-/// The slots whose block occurred before, each with its key and how often.
+/// Returns the slots whose block occurred before, each with its key and how often.
 fn occurred(memory: &Memory, context: &[u32], scratch: &mut Scratch) -> Vec<(usize, u64, i64)> {
     let mut nested = i64::MAX;
     let keyed = memory.totals(context, &mut scratch.blocks).into_iter().enumerate();
@@ -149,8 +149,8 @@ fn gather(scratch: &mut Scratch, fresh: bool) {
 }
 
 impl Backoff {
-    /// The next token if the long contexts alone settle it: all of them occurred equally often, and one token has
-    /// most of their evidence, so much that no shorter context could outweigh it.
+    /// Returns the next token if the long contexts alone settle it: all of them occurred equally often, and one token has so
+    /// much of their evidence that no shorter context could outweigh it.
     fn settled(
         &self,
         memory: &Memory,
@@ -178,7 +178,7 @@ impl Backoff {
         found.retain(|candidate| memory.followed(context, candidate.token) >= total);
         let taken_off = discounts(slots[last].skip, slots[last].len);
         let kept = keep(&found, total, taken_off);
-        // Of several occurrences a token must have most; of one, as good as all that is not taken off.
+        // A token needs most of several occurrences, and nearly all that the discount leaves of a single one.
         let needed = if total == 1 { 0.999 * (1.0 - taken_off[0]) } else { 0.6 };
         let settled = found
             .iter()
@@ -187,7 +187,7 @@ impl Backoff {
         Ok(settled.map(|(candidate, _)| candidate.token))
     }
 
-    /// The prior, with the prompt's own tokens mixed in if asked for.
+    /// Begins with the prior, into which the prompt's own tokens are mixed if a cache is set.
     fn begin(&self, memory: &Memory, context: &[u32], scratch: &mut Scratch) {
         let vocabulary = memory.settings().vocabulary;
         scratch.now.reset(vocabulary as usize);
@@ -203,20 +203,20 @@ impl Backoff {
         }
     }
 
-    /// The tokens that may have followed, by the group's evidence.
+    /// Returns the tokens that may have followed, by the group's evidence.
     fn detect(&self, prior: &Prior, total: i64, scratch: &mut Scratch) -> Vec<Candidate> {
         let Scratch { gathered, precision, biases, found, before, .. } = scratch;
         let Mixture { rest, added, touched } = before;
         let ln_total = libm::log(total as f64);
         let ln_rest = libm::log(rest.max(1e-300));
-        // One occurrence is the weakest that can be detected: what fails as such fails altogether.
+        // A single occurrence is the least that can be detected: a token that fails this test has none.
         let bias = (ln_total + ln_rest - self.constants.least_odds) as f32;
         biases.clear();
         biases.extend(precision.iter().map(|p| bias - p / 2.0));
         found.clear();
         let lines = prior.ln.len();
         candidates(&gathered[..lines], &prior.ln, biases, found);
-        // Tokens that contexts made likelier than the prior may pass where the scan stopped them.
+        // The scan used the prior; tokens that shorter contexts made likelier are tested with their own probability.
         let passed = |token: u32| {
             let t = token as usize;
             gathered[t] + prior.ln[t] + biases[t / LINE] > 0.0
@@ -250,14 +250,14 @@ impl Backoff {
     }
 }
 
-/// A little more than the natural logarithm, from the bits of the number alone: its exponent, and its fraction as if the
-/// logarithm were straight between powers of two. The error is at most 0.06.
+/// Returns slightly more than the natural logarithm, from the bits of the number alone: its exponent, and its fraction as if the
+/// logarithm were linear between powers of two. The error is at most 0.06.
 fn ln_above(x: f64) -> f32 {
     let bits = (x as f32).to_bits() as f32;
     bits * (std::f32::consts::LN_2 / 8_388_608.0) - 126.9 * std::f32::consts::LN_2
 }
 
-/// The probabilities that a slot gives to its successors.
+/// Returns the probabilities that a slot gives to its successors.
 fn keep(found: &[Candidate], total: i64, discounts: [f64; 3]) -> Vec<(u32, f64)> {
     if total == 1 {
         let most = found.iter().fold(f64::NEG_INFINITY, |most, c| most.max(c.log_odds));

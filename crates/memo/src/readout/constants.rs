@@ -2,7 +2,7 @@
 //!
 //! Measured on WikiText-2 and checked on other texts (docs/engine.md). None of them is part of a memory's state.
 
-/// What [`super::Backoff`] can be told.
+/// The constants of [`super::Backoff`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
     /// Rounds of peeling and transforming where a context has more than one successor.
@@ -14,14 +14,14 @@ pub struct Constants {
     /// A single occurrence joins the group before it if that context was at least this long: two long blocks that
     /// occurred once each before the same position occurred at the same place.
     pub joint: u32,
-    /// Tokens of the prompt are expected again.
+    /// The prompt cache, if any: tokens of the prompt are expected again.
     pub cache: Option<Cache>,
 }
 
-/// The prompt cache: no state, only the prompt.
+/// The prompt cache, which has no state but the prompt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cache {
-    /// Its share of the prior.
+    /// Its weight in the prior.
     pub share: f64,
     /// How many of the last tokens it looks at.
     pub window: usize,
@@ -39,7 +39,7 @@ impl Default for Constants {
     }
 }
 
-/// Kneser–Ney discounts of a slot: what is taken off a successor seen once, twice, and more often, to be given to
+/// Returns the Kneser–Ney discounts of a slot: what is taken off a successor seen once, twice, and more often, to be given to
 /// those never seen. The longer a context, the less is left to chance: from 8 tokens on, recall matters and little
 /// is taken off.
 pub fn discounts(skip: u32, len: u32) -> [f64; 3] {

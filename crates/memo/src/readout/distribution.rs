@@ -18,14 +18,14 @@ impl<'m> Distribution<'m> {
         Distribution { prior, rest: mixture.rest, added: added.collect() }
     }
 
-    /// The probability of one token; 0 outside the vocabulary.
+    /// Returns the probability of one token; 0 outside the vocabulary.
     pub fn probability(&self, token: u32) -> f64 {
         let added = self.added.iter().find(|&&(other, _)| other == token);
         let prior = self.prior.p.get(token as usize).copied().unwrap_or(0.0);
         self.rest * prior + added.map_or(0.0, |&(_, p)| p)
     }
 
-    /// The most probable token; of equals, the one with the lowest number.
+    /// Returns the most probable token; of equals, the one with the lowest number.
     pub fn best(&self) -> u32 {
         let first = (self.prior.best, self.probability(self.prior.best));
         let candidates =
@@ -34,7 +34,7 @@ impl<'m> Distribution<'m> {
         candidates.fold(first, |best, next| if better(best, next) { next } else { best }).0
     }
 
-    /// All probabilities, by token.
+    /// Returns all probabilities, by token.
     pub fn dense(&self) -> Vec<f64> {
         let mut p: Vec<f64> = self.prior.p.iter().map(|p| self.rest * p).collect();
         for &(token, added) in &self.added {
@@ -43,7 +43,7 @@ impl<'m> Distribution<'m> {
         p
     }
 
-    /// The `k` most probable tokens, best first.
+    /// Returns the `k` most probable tokens, best first.
     pub fn top(&self, k: usize) -> Vec<(u32, f64)> {
         let mut p: Vec<(u32, f64)> =
             self.dense().into_iter().enumerate().map(|(t, p)| (t as u32, p)).collect();

@@ -1,11 +1,11 @@
-//! How often each candidate followed the last token, exactly: looked up in the pair table once a query.
+//! Exact counts of how often candidates followed the last token, each looked up in the pair table once a query.
 
 use crate::sparse::Memory;
 
-/// Lookups that are fetched ahead: the table is large, and candidates are anywhere in it.
+/// How many lookups ahead entries are fetched: the table is large, and candidates are anywhere in it.
 const AHEAD: usize = 16;
 
-/// What was looked up for one context.
+/// The counts that were looked up for one context.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Followed {
     query: u32,
@@ -14,7 +14,7 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    /// Begins with another context.
+    /// Begins another context.
     pub(super) fn reset(&mut self, vocabulary: usize) {
         self.query = self.query.wrapping_add(1);
         if self.counts.len() != vocabulary || self.query == 0 {
@@ -44,7 +44,7 @@ impl Followed {
         }
     }
 
-    /// How often a token followed; it must have been looked up.
+    /// Returns how often a token followed; it must have been looked up.
     pub(super) fn count(&self, token: u32) -> i64 {
         let (query, count) = self.counts[token as usize];
         debug_assert_eq!(query, self.query);

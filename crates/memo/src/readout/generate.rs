@@ -1,13 +1,13 @@
-//! Generation: one token after the other, chosen as asked. A step costs the same however much was memorized.
+//! Generation: one token after the other, picked as [`Sampling`] says. A step costs the same however much was memorized.
 
 use super::{Distribution, ReadOut, Scratch};
 use crate::random::{Draws, Purpose, Stream};
 use crate::sparse::{Error, Memory};
 
-/// How the next token is chosen.
+/// How the next token is picked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
-    /// 0 takes the most probable token; 1 draws in proportion; between and above, sharper or flatter.
+    /// 0 takes the most probable token; 1 draws in proportion; values between are sharper, values above flatter.
     pub temperature: f64,
     /// Draw only from this many of the most probable tokens; 0 is all.
     pub top_k: usize,
@@ -25,8 +25,8 @@ impl Default for Sampling {
     }
 }
 
-/// Where a generation is: what was said so far, and how to go on. It holds no memory, so the memory may change between
-/// two steps; [`Generator`] is the same over one memory.
+/// The state of a generation: the tokens so far, and how the next is picked. It holds no memory, so the memory may change
+/// between two steps; [`Generator`] is the same over one memory.
 #[derive(Clone, Debug)]
 pub struct Generation {
     context: Vec<u32>,
@@ -42,7 +42,7 @@ impl Generation {
         Generation { context: prompt.to_vec(), sampling, draws, scratch: Scratch::default() }
     }
 
-    /// Whether a token ends the text.
+    /// Returns whether a token ends the text.
     pub fn ends(&self, memory: &Memory, token: u32) -> bool {
         token == memory.settings().end || self.sampling.stop.contains(&token)
     }
@@ -119,7 +119,7 @@ pub struct Choice {
     window: usize,
 }
 
-/// Continues a prompt, token by token, until a stop token.
+/// A continuation of a prompt, token by token, until a stop token.
 ///
 /// ```
 /// use memo::readout::{Backoff, Sampling, Generator};
@@ -140,7 +140,7 @@ pub struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    /// A generator of what follows `prompt`.
+    /// Begins after `prompt`.
     pub fn new(
         memory: &'a Memory,
         readout: &'a dyn ReadOut,
@@ -152,8 +152,8 @@ impl<'a> Generator<'a> {
         Generator { memory, readout, generation, done: false }
     }
 
-    /// The same tokens, each with the probability that the memory gave it. They cost a little more: what a long context
-    /// settles can be chosen, but not weighed, without reading the others.
+    /// Returns the same tokens, each with the probability that the memory gave it. That costs a little more: see
+    /// [`Generation::step_seen`].
     ///
     /// ```
     /// use memo::readout::{Backoff, Sampling, Generator};
@@ -177,7 +177,7 @@ impl<'a> Generator<'a> {
         })
     }
 
-    /// One token further, however it is found; `None` at the end.
+    /// Takes a step of either kind; `None` at the end.
     fn advance<T>(
         &mut self,
         step: impl FnOnce(&mut Generation, &Memory, &dyn ReadOut) -> Result<T, Error>,

@@ -1,4 +1,4 @@
-//! Read-outs: from what the slots remember to a probability for every next token.
+//! Read-outs: how the scores of all slots become a probability for every next token.
 //!
 //! [`Sum`] is the paper's: add up the scores of all layers and take the largest. [`Backoff`] reads slots from the
 //! shortest context to the longest, decides softly which successors are real, and lets each context correct the
@@ -26,8 +26,8 @@ use crate::sparse::{Decoder, Error, Memory, Scores};
 
 /// A way to turn a memory's evidence into a distribution.
 pub trait ReadOut: Send + Sync {
-    /// The distribution of the token after a context: non-negative, every token reachable, summing to 1. It depends
-    /// on the memory and the context alone.
+    /// Returns the distribution of the token after a context: every probability is positive, and they sum to 1. It depends on the
+    /// memory and the context alone.
     fn distribution<'m>(
         &self,
         memory: &'m Memory,
@@ -35,12 +35,12 @@ pub trait ReadOut: Send + Sync {
         scratch: &mut Scratch,
     ) -> Result<Distribution<'m>, Error>;
 
-    /// The most probable next token. May stop reading once a long context has settled it.
+    /// Returns the most probable next token. May stop reading once a long context has settled it.
     fn best(&self, memory: &Memory, context: &[u32], scratch: &mut Scratch) -> Result<u32, Error> {
         Ok(self.distribution(memory, context, scratch)?.best())
     }
 
-    /// How many of the last tokens of a context can matter.
+    /// Returns how many of the last tokens of a context can matter.
     fn window(&self, memory: &Memory) -> usize {
         memory.settings().reach() + 1
     }

@@ -1,17 +1,17 @@
-//! Scoring: how probable a memory finds a text.
+//! Scoring: the probabilities that a memory gives to a text.
 
 use super::{Distribution, ReadOut, Scratch};
 use crate::sparse::{Error, Memory};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The natural logarithm of each token's probability given those before it, and of the end after the last: one more
+/// Returns the natural logarithm of each token's probability given those before it, and of the end after the last: one more
 /// than there are tokens. Positions are independent, so all cores work on them; the result does not depend on how many.
 pub fn score(memory: &Memory, readout: &dyn ReadOut, text: &[u32]) -> Result<Vec<f64>, Error> {
     score_at(memory, readout, text, 0..text.len() + 1)
 }
 
-/// The same for some positions of a text, within `0..text.len() + 1`.
+/// Scores some positions of a text, within `0..text.len() + 1`.
 pub fn score_at(
     memory: &Memory,
     readout: &dyn ReadOut,
@@ -24,7 +24,7 @@ pub fn score_at(
     })
 }
 
-/// Whatever `look` sees in the distribution at each of some positions of a text, within `0..text.len() + 1`.
+/// Calls `look` with the distribution at each of some positions of a text, within `0..text.len() + 1`, and returns the results.
 pub fn map_distributions<T: Send>(
     memory: &Memory,
     readout: &dyn ReadOut,
@@ -37,8 +37,8 @@ pub fn map_distributions<T: Send>(
     Ok(seen.pop().unwrap_or_default())
 }
 
-/// The same for many texts at once, each with its positions; `look` is told which text it is. Short texts keep all cores busy
-/// only together.
+/// Does the same for many texts at once, each with its positions; `look` is given the number of the text first. Short texts keep
+/// all cores busy only together.
 pub fn map_distributions_all<T: Send>(
     memory: &Memory,
     readout: &dyn ReadOut,
@@ -50,12 +50,12 @@ pub fn map_distributions_all<T: Send>(
     })
 }
 
-/// The most probable token at each position of a text, and after its last token.
+/// Returns the most probable token at each position of a text, and after its last token.
 pub fn best_all(memory: &Memory, readout: &dyn ReadOut, text: &[u32]) -> Result<Vec<u32>, Error> {
     best_at(memory, readout, text, 0..text.len() + 1)
 }
 
-/// The same for some positions of a text, within `0..text.len() + 1`.
+/// Returns the most probable token at some positions of a text, within `0..text.len() + 1`.
 pub fn best_at(
     memory: &Memory,
     readout: &dyn ReadOut,

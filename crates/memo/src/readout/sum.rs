@@ -1,6 +1,6 @@
 //! The paper's read-out: the scores of all layers and heads added up.
 //!
-//! There are no probabilities in the paper; here what is above zero is taken in proportion, with a trace of the prior
+//! The paper has no probabilities; here they are proportional to the sums above zero, with a trace of the prior
 //! so that every token can be reached. On real text frequent tokens drown exact matches, which is why [`super::Backoff`]
 //! exists; this one is kept for comparison.
 
@@ -11,7 +11,7 @@ use crate::sparse::{Error, Memory};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum;
 
-/// The share of the prior.
+/// The weight of the prior.
 const TRACE: f64 = 1e-6;
 
 impl ReadOut for Sum {

@@ -3,6 +3,8 @@
 //! A width of d has d exactly orthogonal codes; the vocabulary is covered by n/d blocks of them, each under its own
 //! random signs, so that codes of different blocks are as nearly orthogonal as random ones. In a bucketed slot the
 //! row already depends on the block, and its codes are the plain Walsh rows.
+//!
+//! Decoding transforms several blocks at once, one in each *lane* of a vector; neighbouring tokens are in different lanes.
 
 use super::{LINE, Settings, Slot};
 use crate::kernels::integer::{CodeWords, bit};
@@ -24,7 +26,7 @@ pub(crate) struct Codes {
 }
 
 impl Codes {
-    /// The codes of every slot; slots of the same kind share them.
+    /// Makes the codes of every slot; slots of the same kind share them.
     pub(crate) fn of(settings: &Settings) -> Vec<Arc<Codes>> {
         let mut known: Vec<((u32, bool), Arc<Codes>)> = Vec::new();
         let mut codes = Vec::new();
@@ -77,7 +79,7 @@ impl Codes {
         }
     }
 
-    /// The codes as the kernels take them.
+    /// Returns the codes as the kernels take them.
     pub(crate) fn words(&self) -> CodeWords<'_> {
         CodeWords { lanes: self.lanes, width: self.width, walsh: &self.walsh, blocks: &self.signs }
     }
@@ -86,7 +88,7 @@ impl Codes {
         1 << self.lanes
     }
 
-    /// Blocks of the vocabulary: the buckets of a bucketed slot.
+    /// Returns how many blocks the vocabulary has: the buckets of a bucketed slot.
     pub(crate) fn blocks(&self) -> usize {
         self.blocks
     }
@@ -95,7 +97,7 @@ impl Codes {
         &self.lane_signs
     }
 
-    /// Scores that decoding gives: the vocabulary, rounded up to whole groups.
+    /// Returns how many scores decoding gives: the vocabulary, rounded up to whole groups.
     pub(crate) fn scores(&self) -> usize {
         self.blocks << self.width
     }

@@ -9,10 +9,10 @@
 //! Transforms are in 16-bit integers. Rows are scaled so that Σ|x| fits, which bounds every sum; the rounding this
 //! costs is below 0.3 % of σ, because σ is itself proportional to the size of the rows.
 
-use super::keys::{row, signs};
+use super::keys::row;
 use super::{Error, LINE, Memory};
 use crate::kernels::integer::{
-    Bucket, LEAST_SIGMA, SOFTENING, Scale, add_signed, quantize, read_buckets, settle,
+    Bucket, LEAST_SIGMA, SOFTENING, Scale, add_signed, quantize, read_buckets, round, settle, signs,
 };
 use crate::kernels::walsh::{above, walsh_blocks};
 
@@ -28,14 +28,14 @@ pub(crate) struct Scores {
 }
 
 impl Scores {
-    /// The estimated count of one token, without what was peeled.
+    /// Returns the estimated count of one token, without what was peeled.
     #[inline(always)]
     pub(crate) fn rest(&self, token: usize) -> f32 {
         f32::from(self.counts[token]) * self.scales[token / LINE].unit
     }
 }
 
-/// Reads slots; keeps its buffers between reads.
+/// A reader of slots, which keeps its buffers between reads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Decoder {
     rows: Vec<i32>,
@@ -74,7 +74,7 @@ impl Decoder {
         (0..codes.blocks()).try_for_each(|b| self.read_bucket(memory, slot, key, rounds, b, out))
     }
 
-    /// An unbucketed slot: one set of rows for all tokens.
+    /// Reads an unbucketed slot: one set of rows for all tokens.
     fn read_whole(
         &mut self,
         memory: &Memory,
@@ -115,7 +115,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// A bucketed slot of two copies of 64 cells, the usual kind.
+    /// Reads a bucketed slot of two copies of 64 cells, the usual kind.
     fn read_pairs(
         &mut self,
         memory: &Memory,
@@ -124,7 +124,7 @@ impl Decoder {
         rounds: usize,
         out: &mut Scores,
     ) -> Result<(), Error> {
-        let rows = memory.cells.region(slot).rows;
+        let rows = memory.cells.layout(slot).rows;
         self.buckets.clear();
         for b in 0..memory.codes[slot].blocks() as u64 {
             let mut bucket = Bucket::default();
@@ -149,7 +149,7 @@ impl Decoder {
         read
     }
 
-    /// Any bucket of any bucketed slot.
+    /// Reads one bucket of any bucketed slot.
     fn read_bucket(
         &mut self,
         memory: &Memory,
@@ -175,7 +175,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The rows of a key, unbound, one after the other.
+    /// Unbinds the rows of a key, one after the other.
     fn unbind(&mut self, memory: &Memory, slot: usize, key: u64, bucket: u64) -> Result<(), Error> {
         let settings = &memory.settings().slots[slot];
         let width = settings.width as usize;
@@ -191,7 +191,7 @@ impl Decoder {
     }
 }
 
-/// The rows' mean, weighed inversely to their energy, scaled to fill 16-bit sums.
+/// Computes the rows' mean, weighed inversely to their energy, scaled to fill 16-bit sums.
 fn mean(rows: &[i32], width: usize, out: &mut Vec<i16>) -> Scale {
     let d = width as f32;
     let mut weights = [(0.0f32, 0.0f32); 8];
@@ -223,12 +223,12 @@ fn mean(rows: &[i32], width: usize, out: &mut Vec<i16>) -> Scale {
     out.extend((0..width).map(|k| {
         let sum: f32 =
             (0..copies).map(|q| weights[q].0 * precision * rows[q * width + k] as f32).sum();
-        crate::kernels::integer::round(sum)
+        round(sum)
     }));
     Scale { unit: 1.0 / (precision * whole * d), sigma }
 }
 
-/// The Walsh–Hadamard transform of a row of any values, in place.
+/// Transforms a row of any values in place (Walsh–Hadamard).
 fn walsh(row: &mut [i32]) {
     let mut stride = 1;
     while stride < row.len() {

@@ -1,16 +1,16 @@
 //! The digest of a memory: a Merkle root that is equal exactly when settings, cells and tables are.
 //!
-//! Leaves are pages of cells, parts of tables and runs of unigrams; 256 leaves make a node, all nodes the root of
-//! their kind, the roots with the settings the digest. Only leaves that changed are hashed again, and a holder of a
-//! range of leaves can hash it alone. What is hashed is values: wide rows are stored in one form only and
+//! Leaves are pages of cells, partitions of tables and slices of unigrams; 256 leaves make a node, all nodes the root of
+//! their kind, the roots with the settings the digest. Only leaves that changed are hashed again, and a shard can hash
+//! its own leaves alone. What is hashed is values: wide rows are stored in one form only and
 //! tables are read in order of their keys, so no history can be seen.
 //!
 //! Writing flags the leaves that it changes. A digest hashes those and keeps the hashes; the flags stay until the next
 //! write, which clears them first if all were hashed. So a digest needs no exclusive access to the memory.
 
 use super::cells::Cells;
-use super::table::{PARTS, Part, Table};
-use super::tables::{Tables, UNIGRAM_RUN};
+use super::table::{PARTITIONS, Partition, Table};
+use super::tables::{Tables, UNIGRAM_LEAF};
 use super::{Error, Memory, PAGE, Settings};
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
@@ -36,7 +36,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// As it is written: in hexadecimal.
+/// In hexadecimal, as it is displayed.
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
@@ -44,7 +44,7 @@ impl Serialize for Digest {
 }
 
 impl Digest {
-    /// The digest of a memory with these leaves, whoever has hashed them.
+    /// Makes the digest of a memory with these leaves.
     pub fn of_leaves(settings: &Settings, leaves: Leaves) -> Result<Self, Error> {
         settings.check()?;
         let mut hashes = Hashes::new(settings);
@@ -60,15 +60,15 @@ type Hash = [u8; 32];
 pub struct Leaves {
     /// Of each page of cells.
     pub cells: Vec<[u8; 32]>,
-    /// Of each part of the pairs.
+    /// Of each partition of the pairs.
     pub pairs: Vec<[u8; 32]>,
-    /// Of each part of the totals.
+    /// Of each partition of the totals.
     pub totals: Vec<[u8; 32]>,
-    /// Of each run of unigrams.
+    /// Of each slice of 1,024 unigrams.
     pub unigrams: Vec<[u8; 32]>,
 }
 
-/// Hashes of one kind of leaf, with those of their nodes.
+/// The hashes of one kind of leaf, and of their nodes.
 #[derive(Clone, Debug)]
 struct Tree {
     leaves: Vec<Hash>,
@@ -83,7 +83,7 @@ fn hash(kind: &str, write: impl FnOnce(&mut blake3::Hasher)) -> Hash {
 }
 
 impl Tree {
-    /// A tree whose leaves are all alike: an empty memory.
+    /// Makes a tree whose leaves are all equal, as in an empty memory.
     fn uniform(leaves: usize, leaf: Hash) -> Self {
         let mut tree =
             Tree { leaves: vec![leaf; leaves], nodes: vec![[0; 32]; leaves.div_ceil(FAN)] };
@@ -93,7 +93,7 @@ impl Tree {
         tree
     }
 
-    /// Puts leaves in place, as many as there are.
+    /// Replaces all leaves; `None` if their number is wrong.
     fn restore(&mut self, leaves: Vec<Hash>) -> Option<()> {
         (leaves.len() == self.leaves.len()).then(|| self.leaves = leaves)?;
         for node in 0..self.nodes.len() {
@@ -111,7 +111,7 @@ impl Tree {
         })
     }
 
-    /// Puts leaves in place, which come in order of their numbers.
+    /// Replaces some leaves, which come in order of their numbers.
     fn update(&mut self, leaves: impl IntoIterator<Item = (usize, Hash)>) {
         let mut nodes = Vec::new();
         for (i, hash) in leaves {
@@ -135,18 +135,18 @@ impl Tree {
 }
 
 impl Memory {
-    /// The digest of settings, cells and tables. Only what changed since the last one is hashed.
+    /// Returns the digest of settings, cells and tables. Only what changed since the last one is hashed.
     pub fn digest(&self) -> Result<Digest, Error> {
         self.digests.digest(&self.cells, &self.tables)
     }
 
-    /// The digest with everything hashed anew, whatever a checkpoint or an earlier digest said.
+    /// Returns the digest with everything hashed anew, whatever a checkpoint or an earlier digest said.
     pub fn digest_anew(&self) -> Result<Digest, Error> {
         let mut hashes = Hashes::new(self.settings());
         Ok(hashes.update(hash_leaves(&self.cells, &self.tables, true)?))
     }
 
-    /// The hashes that the digest is made of.
+    /// Returns the hashes that the digest is made of.
     pub fn leaves(&self) -> Result<Leaves, Error> {
         self.digest()?;
         let hashes = self.digests.lock();
@@ -168,12 +168,12 @@ impl Clone for Digests {
 }
 
 impl Digests {
-    /// The hashes of an empty memory.
+    /// Makes the hashes of an empty memory.
     pub(crate) fn new(settings: &Settings) -> Self {
         Digests(Mutex::new(Hashes::new(settings)))
     }
 
-    /// Takes leaves from a checkpoint.
+    /// Replaces all leaves with those of a checkpoint.
     pub(crate) fn restore(&mut self, leaves: Leaves) -> Result<(), Error> {
         self.lock().restore(leaves)
     }
@@ -211,20 +211,20 @@ struct Hashes {
 }
 
 impl Hashes {
-    /// The hashes of an empty memory.
+    /// Makes the hashes of an empty memory.
     fn new(settings: &Settings) -> Self {
-        let parts = Tree::uniform(PARTS, part(&Part::default()));
+        let table = Tree::uniform(PARTITIONS, partition(&Partition::default()));
         let n = settings.vocabulary as usize;
-        let mut unigrams = Tree::uniform(n.div_ceil(UNIGRAM_RUN), [0; 32]);
+        let mut unigrams = Tree::uniform(n.div_ceil(UNIGRAM_LEAF), [0; 32]);
         unigrams.update(
             (0..unigrams.leaves.len())
-                .map(|i| (i, counts(&vec![0; UNIGRAM_RUN.min(n - i * UNIGRAM_RUN)]))),
+                .map(|i| (i, counts(&vec![0; UNIGRAM_LEAF.min(n - i * UNIGRAM_LEAF)]))),
         );
         Hashes {
             settings: settings_hash(settings),
             cells: Tree::uniform(Cells::len(settings) / PAGE, page(&[0; PAGE], &[])),
-            pairs: parts.clone(),
-            totals: parts,
+            pairs: table.clone(),
+            totals: table,
             unigrams,
             digest: None,
         }
@@ -241,7 +241,7 @@ impl Hashes {
         restore().ok_or_else(|| Error::Storage("the number of its hashes is wrong".into()))
     }
 
-    /// Puts hashes of leaves in place, of which there may be none, and returns the digest.
+    /// Replaces some leaves, or none, and returns the digest.
     fn update(&mut self, [cells, pairs, totals, unigrams]: [NumberedHashes; 4]) -> Digest {
         self.cells.update(cells);
         self.pairs.update(pairs);
@@ -270,17 +270,17 @@ fn hash_leaves(cells: &Cells, tables: &Tables, all: bool) -> Result<[NumberedHas
         Ok((i, page(&cells.bytes()[i * PAGE..][..PAGE], &cells.wide_in_page(i))))
     });
     let table = |table: &Table| {
-        let parts = table.parts().par_iter().enumerate();
-        let parts = parts.filter(|(_, part)| all || part.changed());
-        parts.map(|(i, part)| (i, self::part(part))).collect()
+        let partitions = table.partitions().par_iter().enumerate();
+        let changed = partitions.filter(|(_, partition)| all || partition.changed());
+        changed.map(|(i, partition)| (i, self::partition(partition))).collect()
     };
-    let runs = tables.unigrams.chunks(UNIGRAM_RUN).zip(&tables.changed).enumerate();
-    let runs = runs.filter(|(_, (_, changed))| all || **changed);
+    let unigrams = tables.unigrams.chunks(UNIGRAM_LEAF).zip(&tables.changed).enumerate();
+    let unigrams = unigrams.filter(|(_, (_, changed))| all || **changed);
     Ok([
         pages.collect::<Result<_, Error>>()?,
         table(&tables.pairs),
         table(&tables.totals),
-        runs.map(|(i, (run, _))| (i, counts(run))).collect(),
+        unigrams.map(|(i, (leaf, _))| (i, counts(leaf))).collect(),
     ])
 }
 
@@ -311,9 +311,9 @@ fn page(cells: &[u8], wide: &[(u32, Vec<i32>)]) -> Hash {
     })
 }
 
-fn part(part: &Part) -> Hash {
+fn partition(partition: &Partition) -> Hash {
     let mut bytes = Vec::new();
-    for (key, count) in part.iter() {
+    for (key, count) in partition.iter() {
         bytes.extend_from_slice(&key.to_le_bytes());
         bytes.extend_from_slice(&count.to_le_bytes());
     }

@@ -1,6 +1,6 @@
-//! Everything that can go wrong in the sparse engine, one variant each.
+//! Errors of the sparse engine, one variant for each cause.
 
-/// Why the sparse engine refused. Nothing has changed when an operation returns one of these.
+/// An operation that the sparse engine refused. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

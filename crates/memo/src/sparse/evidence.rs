@@ -1,4 +1,4 @@
-//! Evidence: for a context, what each slot remembers. This is what an explanation shows.
+//! Evidence: what each slot remembers of a context. This is what an explanation shows.
 
 use super::keys::Blocks;
 use super::{Decoder, Error, Memory, Scores};
@@ -6,7 +6,7 @@ use super::{Decoder, Error, Memory, Scores};
 /// What one slot remembers of a context.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// The slot, by its place in [`super::Settings::slots`].
+    /// The slot, by its number in [`super::Settings::slots`].
     pub slot: usize,
     /// How often the slot's block occurred before, exactly.
     pub total: i64,
@@ -14,7 +14,7 @@ pub struct Evidence {
     pub successors: Vec<Successor>,
 }
 
-/// A token that followed a block, as far as the cells tell.
+/// A token that followed a block, estimated from the cells.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Successor {
     /// The token.
@@ -29,7 +29,7 @@ pub struct Successor {
 pub(crate) const ROUNDS: usize = 3;
 
 impl Memory {
-    /// What each slot remembers of a context, slots without any memory of it left out.
+    /// Returns what each slot remembers of a context, without the slots whose block never occurred.
     pub fn evidence(&self, context: &[u32]) -> Result<Vec<Evidence>, Error> {
         let context = self.view(context)?;
         let (mut decoder, mut scores) = (Decoder::default(), Scores::default());
@@ -43,15 +43,13 @@ impl Memory {
             for &(token, count) in &scores.peeled {
                 counts[token as usize] += count as f32;
             }
-            let mut successors: Vec<Successor> = counts
-                .iter()
-                .enumerate()
-                .map(|(token, &count)| {
-                    let sigma = scores.scales[token / super::LINE].sigma;
-                    Successor { token: token as u32, count, sigma }
-                })
-                .filter(|s| s.count > (4.5 * s.sigma).max(0.5))
-                .collect();
+            let mut successors: Vec<Successor> = Vec::new();
+            for (token, &count) in counts.iter().enumerate() {
+                let scale = scores.scales[token / super::LINE];
+                if count > scale.threshold() {
+                    successors.push(Successor { token: token as u32, count, sigma: scale.sigma });
+                }
+            }
             successors.sort_by(|a, b| b.count.total_cmp(&a.count).then(a.token.cmp(&b.token)));
             found.push(Evidence { slot, total, successors });
         }

@@ -6,20 +6,14 @@
 //! is integer arithmetic on the seed, so keys are the same on every machine.
 
 use super::Settings;
+use crate::kernels::integer::mix;
 use crate::random::{Purpose, Stream};
 use std::ops::Range;
 
-/// What stands before the first token of a document.
+/// The symbol before the first token of a document.
 pub(crate) const BOUNDARY: u32 = u32::MAX;
 
-/// Two words into one, well mixed: the folded 128-bit product of both.
-#[inline(always)]
-pub(crate) fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD1B5_4A32_D192_ED03);
-    product as u64 ^ (product >> 64) as u64
-}
-
-/// Row number `copy` of `bucket` that a key selects, and the word its signs grow from.
+/// Returns row number `copy` of `bucket` that a key selects, and the address that its signs are made from.
 #[inline(always)]
 pub(crate) fn row(key: u64, bucket: u64, copy: u64, rows: u64) -> (u64, u64) {
     let address = mix(key, (bucket << 3 | copy).wrapping_mul(0xA24B_AED4_963E_E407));
@@ -27,29 +21,23 @@ pub(crate) fn row(key: u64, bucket: u64, copy: u64, rows: u64) -> (u64, u64) {
     (row as u64, address)
 }
 
-/// The signs of line `line` of a row: 64 bits, one a cell (see [`crate::kernels::bit`]); 1 is −1.
-#[inline(always)]
-pub(crate) fn signs(address: u64, line: u64) -> u64 {
-    mix(address, line.wrapping_mul(0xE703_7ED1_A0B4_28DB).wrapping_add(0x8EBC_6AF0_9C88_C6E3))
-}
-
-/// Makes keys for one memory.
+/// The keys of one memory, as a function of its seed and slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
     heads: usize,
     token: u64,
     join: u64,
     /// For each slot: its skip, the blocks that make up its block, its own word.
-    slots: Vec<(usize, Vec<Sub>, u64)>,
+    slots: Vec<(usize, Vec<SubBlock>, u64)>,
     /// hⁱ for each level whose blocks are needed.
     lens: Vec<usize>,
-    /// Hash of a block of each level that is all boundary.
+    /// The hash of a block of each level that lies before the start.
     outside: Vec<u64>,
 }
 
 /// A block of hⁱ tokens within a slot's block.
 #[derive(Clone, Copy, Debug)]
-struct Sub {
+struct SubBlock {
     level: usize,
     /// Tokens of the slot's block that come after it.
     newer: usize,
@@ -73,15 +61,15 @@ impl Keys {
         }
         let slots = settings.slots.iter().map(|slot| {
             let mut newer = slot.len as usize;
-            let mut parts = Vec::new();
+            let mut blocks = Vec::new();
             for level in (0..lens.len()).rev() {
                 while newer >= lens[level] {
                     newer -= lens[level];
-                    parts.push(Sub { level, newer });
+                    blocks.push(SubBlock { level, newer });
                 }
             }
             let own = mix(words.word(), u64::from(slot.skip) << 32 | u64::from(slot.len));
-            (slot.skip as usize, parts, own)
+            (slot.skip as usize, blocks, own)
         });
         let slots = slots.collect();
         let mut keys = Keys { heads, token, join, slots, outside: Vec::new(), lens };
@@ -106,12 +94,12 @@ impl Keys {
         blocks.levels[0].extend(text.iter().map(|&token| self.leaf(token)));
         for level in 1..self.lens.len() {
             let (below, above) = blocks.levels.split_at_mut(level);
-            let (below, part) = (&below[level - 1], self.lens[level - 1]);
+            let (below, len) = (&below[level - 1], self.lens[level - 1]);
             above[0].clear();
-            let whole = ((self.heads - 1) * part).min(text.len());
+            let whole = ((self.heads - 1) * len).min(text.len());
             above[0].extend((0..whole).map(|p| {
                 (0..self.heads).rev().fold(self.join, |hash, j| {
-                    let sub = p.checked_sub(j * part).map_or(self.outside[level - 1], |q| below[q]);
+                    let sub = p.checked_sub(j * len).map_or(self.outside[level - 1], |q| below[q]);
                     mix(hash, sub)
                 })
             }));
@@ -121,12 +109,12 @@ impl Keys {
                 continue;
             }
             above[0].extend((whole..text.len()).map(|p| {
-                (0..self.heads).rev().fold(self.join, |hash, j| mix(hash, below[p - j * part]))
+                (0..self.heads).rev().fold(self.join, |hash, j| mix(hash, below[p - j * len]))
             }));
         }
     }
 
-    /// The keys of `slot` for predicting each of some positions, without those at the beginning that have none.
+    /// Collects the keys of `slot` for predicting some positions, without the first ones that have none.
     pub(crate) fn of_slot(
         &self,
         blocks: &Blocks,
@@ -135,9 +123,9 @@ impl Keys {
         out: &mut Vec<u64>,
     ) {
         out.clear();
-        let (skip, parts, own) = &self.slots[slot];
+        let (skip, within, own) = &self.slots[slot];
         let positions = positions.start.max(skip + 1)..positions.end;
-        if let ([Sub { level, newer: 0 }], false) = (&parts[..], positions.is_empty()) {
+        if let ([SubBlock { level, newer: 0 }], false) = (&within[..], positions.is_empty()) {
             let ends = positions.start - skip - 1..positions.end - skip - 1;
             out.extend(blocks.levels[*level][ends].iter().map(|&hash| mix(*own, hash)));
         } else {
@@ -145,16 +133,16 @@ impl Keys {
         }
     }
 
-    /// The key of `slot` for predicting position `p`, or `None` if its block lies wholly before the start.
+    /// Returns the key of `slot` for predicting position `p`, or `None` if its block lies wholly before the start.
     #[inline(always)]
     pub(crate) fn key(&self, blocks: &Blocks, slot: usize, p: usize) -> Option<u64> {
-        let (skip, parts, own) = &self.slots[slot];
+        let (skip, within, own) = &self.slots[slot];
         let last = p.checked_sub(skip + 1)?;
         let mut key = *own;
-        for part in parts {
-            let hash = match last.checked_sub(part.newer) {
-                Some(end) => blocks.levels[part.level][end],
-                None => self.outside[part.level],
+        for block in within {
+            let hash = match last.checked_sub(block.newer) {
+                Some(end) => blocks.levels[block.level][end],
+                None => self.outside[block.level],
             };
             key = mix(key, hash);
         }
@@ -166,6 +154,7 @@ impl Keys {
 mod tests {
     use super::super::{Settings, Shape, Size, Slot};
     use super::*;
+    use crate::kernels::integer::signs;
     use std::collections::HashMap;
 
     fn settings(heads: u32, slots: &[(u32, u32)]) -> Settings {

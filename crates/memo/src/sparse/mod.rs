@@ -3,11 +3,26 @@
 //! A dense key of dimension d touches all d² cells of a square matrix. A sparse key selects K rows of a tall one and
 //! leaves the rest alone: the same capacity, at a cost that does not grow with it. The value, a ±1 code of the
 //! next token, is multiplied by signs drawn from the key before it is added, so that a frequent token does not add
-//! up in rows where it was never asked for. Everything that is stored is a sum of ±1 over positions of text, in
+//! up in rows of contexts that it does not follow. Everything that is stored is a sum of ±1 over positions of text, in
 //! integers: forgetting is subtracting, merging is adding, and both are exact to the last bit.
 //!
 //! Data flows one way: tokens → `keys` → plans (`write`) → `cells` and `tables` → scores (`decode`) →
 //! [`Evidence`] → a distribution ([`crate::readout`]). docs/engine.md derives noise and capacity.
+//!
+//! Each portion of a memory has one name:
+//!
+//! | name | what it is |
+//! |---|---|
+//! | *slot* | a (layer, head) pair in use, with a matrix of its own |
+//! | *row* | the cells that a key adds a value to, 64 to 1024 of them |
+//! | *bucket* | the tokens of one block of codes; in a bucketed slot each has rows of its own |
+//! | *page* | 16 KiB of cells with one checksum ([`PAGE`]) |
+//! | *slot layout* | where the matrix of a slot lies among the cells of all slots |
+//! | *row range* | the rows of a slot that one thread owns while it writes |
+//! | *partition* | the entries of a table whose keys begin alike; there are [`PARTITIONS`] |
+//! | *scope* | the row ranges and partitions that a write is limited to ([`Scope`]) |
+//! | *shard* | one of several holders of a memory, and what it holds ([`Shard`]) |
+//! | *span* | the positions of a document that are written with one weight ([`Span`]) |
 
 mod cells;
 mod codes;
@@ -16,12 +31,15 @@ mod digest;
 mod error;
 mod evidence;
 pub(crate) mod keys;
+mod layout;
+mod lookup;
 mod memory;
 pub(crate) mod prior;
+mod row_range;
+mod saved;
 mod scope;
 mod settings;
 mod shard;
-mod share;
 mod storage;
 mod table;
 mod tables;
@@ -32,12 +50,13 @@ pub(crate) use self::decode::{Decoder, Scores};
 pub use self::digest::{Digest, Leaves};
 pub use self::error::Error;
 pub use self::evidence::{Evidence, Successor};
-pub use self::memory::{Memory, MemoryUsage, SavedMemory, TableKind};
+pub use self::memory::{Memory, MemoryUsage};
+pub use self::saved::SavedMemory;
 pub use self::scope::Scope;
-pub use self::settings::{
-    LINE, MAX_VOCABULARY, PAGE, PARAMETERS_PER_TOKEN, Settings, Shape, Size, Slot,
-};
+pub use self::settings::{MAX_VOCABULARY, PARAMETERS_PER_TOKEN, Settings, Shape, Size, Slot};
 pub use self::shard::{Shard, ShardReader, ShardRequest, ShardResponse};
 pub use self::storage::{Ram, Storage};
-pub use self::table::PARTS;
+pub use self::table::PARTITIONS;
+pub use self::tables::TableKind;
 pub use self::write::Span;
+pub use crate::kernels::integer::{LINE, PAGE};

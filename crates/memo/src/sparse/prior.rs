@@ -1,11 +1,11 @@
-//! What is expected before any context is read: tokens by the number of different tokens they have followed.
+//! The prior: what is expected before any context is read. A token counts by how many different tokens it has followed.
 //!
 //! This is Kneser and Ney's lowest order: "Francisco" is frequent but follows only "San", so it is not expected
-//! elsewhere. One part in a hundred is spread evenly, so that every token can be reached.
+//! elsewhere. One hundredth is spread evenly, so that every token can be reached.
 
 use super::LINE;
 
-/// The share of the prior that is spread evenly over the vocabulary.
+/// The probability that is spread evenly over the vocabulary.
 const EVEN: f64 = 0.01;
 
 /// Probabilities before any context.
@@ -13,7 +13,7 @@ const EVEN: f64 = 0.01;
 pub(crate) struct Prior {
     /// Probability of each token.
     pub(crate) p: Vec<f64>,
-    /// Their logarithms, rounded up to whole lines; what is beyond the vocabulary can never be expected.
+    /// Their logarithms, padded to whole lines with −∞.
     pub(crate) ln: Vec<f32>,
     /// The most probable token.
     pub(crate) best: u32,

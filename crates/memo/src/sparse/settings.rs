@@ -1,27 +1,24 @@
-//! What a sparse memory is made of: its vocabulary, its seed and its slots.
+//! Settings of a sparse memory: its vocabulary, its seed and its slots.
 //!
 //! A *slot* is a (layer, head) pair of the paper in use: a block of `len` tokens that ends `skip` tokens before the
 //! position to predict. With h heads, head j of layer i (j = 0 the newest) is the block of hⁱ⁻¹ tokens that ends
-//! j·hⁱ⁻¹ tokens back. [`Shape`] lists the slots of any h and l, or any blocks; [`Settings::new`] gives each its share of the
-//! parameters. Settings are plain numbers: equal settings and equal texts give equal memories, bit for bit.
+//! j·hⁱ⁻¹ tokens back. [`Shape`] lists the slots of any h and l, or any blocks; [`Settings::new`] divides the parameters
+//! among them. Settings are plain numbers: equal settings and equal texts give equal memories, bit for bit.
 
-use super::Error;
+use super::{Error, LINE, PAGE};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Cells in a cache line: rows are a whole number of lines.
-pub const LINE: usize = 64;
-
-/// Cells in a run, the unit of the digest, of a thread's share and of a mapped file's checksum.
-pub const PAGE: usize = 16 * 1024;
+/// Bits of a token in a pair's key.
+pub(super) const TOKEN_BITS: u32 = 21;
 
 /// The largest vocabulary: two tokens, or a token and the boundary symbol, fit in a pair's key.
-pub const MAX_VOCABULARY: u32 = (1 << 21) - 1;
+pub const MAX_VOCABULARY: u32 = (1 << TOKEN_BITS) - 1;
 
-/// Parameters a memorized token that [`Size::Memory`] and the documentation assume.
+/// Parameters for each memorized token, as [`Size::Memory`] and the documentation assume.
 pub const PARAMETERS_PER_TOKEN: u64 = 92;
 
-/// Bytes of tables that go with those parameters, a token; measured, see docs/engine.md.
+/// Bytes of tables for each memorized token, as measured (docs/engine.md).
 const TABLE_BYTES_PER_TOKEN: u64 = 34;
 
 /// A (layer, head) pair and the matrix that holds its pairs.
@@ -43,23 +40,23 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Cells of the matrix.
+    /// Returns the cells of the matrix.
     pub fn parameters(&self) -> u64 {
         self.rows * u64::from(self.width)
     }
 
-    /// Whether this is the newest head of its layer: its block ends just before the position.
+    /// Returns whether this is the newest head of its layer: its block ends just before the position.
     pub fn newest(&self) -> bool {
         self.skip == 0
     }
 
-    /// Cells from the beginning of this slot to the beginning of the next: whole runs.
+    /// Returns the cells from the beginning of this slot to the beginning of the next: whole pages.
     pub fn stride(&self) -> usize {
         (self.parameters() as usize).next_multiple_of(PAGE)
     }
 }
 
-/// Which (layer, head) pairs are in use.
+/// The (layer, head) pairs in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Heads (h): blocks of a layer's window.
@@ -69,14 +66,14 @@ pub struct Shape {
 }
 
 impl Default for Shape {
-    /// Two heads, five layers, older heads in the top two layers: they make a damaged prompt recall.
+    /// Two heads, five layers, older heads in the top two layers, which recall from a damaged prompt.
     fn default() -> Self {
         Shape::new(2, 5, 2)
     }
 }
 
 impl Shape {
-    /// The newest heads of `layers` layers, the last of which sees hˡ tokens, and the older heads of the `older` top ones.
+    /// Takes the newest heads of `layers` layers, the last of which sees hˡ⁻¹ tokens, and the older heads of the `older` top ones.
     pub fn new(heads: u32, layers: u32, older: u32) -> Self {
         let len = |layer: u32| heads.saturating_pow(layer);
         let newest = (0..layers).map(|layer| (0, len(layer)));
@@ -86,25 +83,25 @@ impl Shape {
         Shape { heads, blocks: newest.chain(older).collect() }
     }
 
-    /// These blocks, as (skip, len) in any order: longer contexts correct shorter ones, so they are read newest heads first,
-    /// and the shorter before the longer.
+    /// Takes blocks as (skip, len), in any order. They are read newest heads first and the shorter before the longer, because
+    /// longer contexts correct shorter ones.
     pub fn of_blocks(heads: u32, mut blocks: Vec<(u32, u32)>) -> Self {
         blocks.sort_by_key(|&(skip, len)| (skip > 0, len, skip));
         Shape { heads, blocks }
     }
 }
 
-/// How large a memory should be.
+/// The size of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Size {
-    /// Cells in all.
+    /// The number of cells.
     Parameters(u64),
     /// Bytes of cells and tables together once the memory is filled to the recommended 92 parameters a token.
     Memory(u64),
 }
 
 impl Size {
-    /// Cells in all.
+    /// Returns the number of cells.
     pub fn parameters(self) -> u64 {
         match self {
             Size::Parameters(parameters) => parameters,
@@ -116,7 +113,7 @@ impl Size {
     }
 }
 
-/// All that a sparse memory depends on besides the text.
+/// Everything that a sparse memory depends on besides the text.
 ///
 /// ```
 /// use memo::sparse::{Settings, Shape, Size};
@@ -140,7 +137,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Settings of the given shape and size. Parameters are shared as measured best (docs/engine.md):
+    /// Makes settings of the given shape and size. Parameters are divided as measured best (docs/engine.md):
     /// 18 to the single token, 14 to pairs, 8 to each longer newest head, 18 to each older head.
     pub fn new(
         vocabulary: u32,
@@ -149,19 +146,19 @@ impl Settings {
         shape: &Shape,
         size: Size,
     ) -> Result<Self, Error> {
-        let share = |&(skip, len): &(u32, u32)| match (skip, len) {
+        let portion = |&(skip, len): &(u32, u32)| match (skip, len) {
             (0, 1) => 18,
             (0, 2) => 14,
             (0, _) => 8,
             _ => 18,
         };
-        let whole: u64 = shape.blocks.iter().map(share).sum();
+        let whole: u64 = shape.blocks.iter().map(portion).sum();
         let slots = shape.blocks.iter().map(|block| {
             let (skip, len) = *block;
             let bucketed = len <= 2;
-            let width = if bucketed { 64 } else { 256 };
-            let parameters =
-                u128::from(size.parameters()) * u128::from(share(block)) / u128::from(whole.max(1));
+            let width = if bucketed { LINE as u32 } else { 256 };
+            let parameters = u128::from(size.parameters()) * u128::from(portion(block))
+                / u128::from(whole.max(1));
             let rows = (parameters as u64 / u64::from(width)).max(1);
             Slot { skip, len, rows, width, copies: 2, bucketed }
         });
@@ -171,12 +168,12 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Cells in all.
+    /// Returns the number of cells.
     pub fn parameters(&self) -> u64 {
         self.slots.iter().map(Slot::parameters).sum()
     }
 
-    /// Where the totals of a slot's blocks are counted.
+    /// Returns where the totals of a slot's blocks are counted.
     pub(crate) fn counted(&self, slot: usize) -> Counted {
         let Slot { skip, len, .. } = self.slots[slot];
         match (skip, len) {
@@ -190,7 +187,7 @@ impl Settings {
         }
     }
 
-    /// Tokens before a position that any slot can see.
+    /// Returns how many tokens before a position slots can see.
     pub fn reach(&self) -> usize {
         self.slots.iter().map(|slot| (slot.skip + slot.len) as usize).max().unwrap_or(0)
     }
@@ -201,7 +198,7 @@ impl Settings {
     }
 
     /// Refuses positions that a text does not have, and tokens outside the vocabulary at those positions or among the `before`
-    /// tokens that precede them: only what will be read is checked. Returns where in the text that is.
+    /// tokens that precede them: only what will be read is checked. Returns the range of these tokens.
     pub(crate) fn check_positions(
         &self,
         text: &[u32],
@@ -222,7 +219,7 @@ impl Settings {
         }
     }
 
-    /// Says what is wrong with settings that were put together by hand.
+    /// Refuses settings that describe no memory.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |what: String| Err(Error::Settings(what));
         if self.vocabulary == 0 || self.vocabulary > MAX_VOCABULARY {

@@ -1,30 +1,30 @@
-//! Where cells are kept: in this process's memory, in a mapped file, or wherever else bytes can be had.
+//! Storage of cells: memory of this process, or whatever a caller implements, such as a mapped file.
 
 use super::{Error, PAGE};
 use rayon::prelude::*;
 
-/// Where the bytes of the cells are.
+/// The bytes of all cells.
 pub trait Storage: Send + Sync {
-    /// All cells, slots one after another.
+    /// Returns all cells, slots one after another.
     fn bytes(&self) -> &[u8];
 
-    /// All cells, to be written.
+    /// Returns all cells, to be written.
     fn bytes_mut(&mut self) -> &mut [u8];
 
-    /// One byte, as it was when the storage was opened: where that can be had without bringing all around it into memory,
-    /// it is.
+    /// Returns one byte as it was when the storage was opened. Mapped storage can read it from the file, which does not bring
+    /// the bytes around it into memory.
     fn peek(&self, at: usize) -> u8 {
         self.bytes()[at]
     }
 
-    /// Whether [`Storage::verify`] must be called before a run is read.
+    /// Returns whether [`Storage::verify`] must be called before a page is read.
     fn guarded(&self) -> bool {
         false
     }
 
-    /// Checks run number `run` ([`PAGE`](super::PAGE) cells) if that has not been done: a mapped file compares its checksum.
-    fn verify(&self, run: usize) -> Result<(), Error> {
-        let _ = run;
+    /// Checks page number `page`, of [`PAGE`](super::PAGE) cells, if that has not been done: a mapped file compares its checksum.
+    fn verify(&self, page: usize) -> Result<(), Error> {
+        let _ = page;
         Ok(())
     }
 }
@@ -33,12 +33,12 @@ pub trait Storage: Send + Sync {
 pub struct Ram(memmap2::MmapMut);
 
 impl Ram {
-    /// `len` zero cells.
+    /// Makes `len` zero cells.
     pub fn new(len: usize) -> Result<Self, Error> {
         Self::map(memmap2::MmapOptions::new().len(len.max(1)), len)
     }
 
-    /// Room for `len` zero cells, which may be more than the machine has: memory is taken where they are written.
+    /// Reserves addresses for `len` zero cells, which may be more than the machine has: only written cells take memory.
     pub(crate) fn reserved(len: usize) -> Result<Self, Error> {
         Self::map(memmap2::MmapOptions::new().len(len.max(1)).no_reserve_swap(), len)
     }
@@ -56,7 +56,7 @@ impl Ram {
         Ok(Ram(map))
     }
 
-    /// The same cells in small pages: for few rows, here and there.
+    /// Asks for small pages, which suit few rows that lie far apart.
     pub(crate) fn scattered(self) -> Self {
         #[cfg(target_os = "linux")]
         {
@@ -65,7 +65,7 @@ impl Ram {
         self
     }
 
-    /// A copy of cells. Where they are all zero no memory is taken.
+    /// Copies cells. Pages that are all zero take no memory.
     pub(crate) fn copy(cells: &[u8]) -> Result<Self, Error> {
         let mut own = Self::new(cells.len())?;
         own.bytes_mut().par_chunks_mut(PAGE).zip(cells.par_chunks(PAGE)).for_each(|(to, from)| {

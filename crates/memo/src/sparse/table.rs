@@ -1,10 +1,10 @@
 //! A table of counts: a 43-bit key to a signed count, compact and always in order.
 //!
-//! Keys are spread evenly (hashes, or pairs under a bijection), so the place of a key in its part is its share of
-//! the key space, and entries that collide move on to the right *in order of their keys* (ordered linear probing).
-//! The part is therefore sorted at all times: digests and checkpoints read it straight through, and merging is one
+//! Keys are spread evenly (hashes, or pairs under a bijection), so the place of a key in its partition is proportional to
+//! the key, and entries that collide move on to the right *in order of their keys* (ordered linear probing).
+//! The partition is therefore sorted at all times: digests and checkpoints read it straight through, and merging is one
 //! pass. Five bytes an entry, a quarter to almost half of the places free. An entry whose count becomes 0
-//! disappears, so what a table says never depends on what it once held.
+//! disappears, so the entries of a table never depend on what it once held.
 
 use crate::kernels::prefetch;
 use std::collections::BTreeMap;
@@ -12,19 +12,20 @@ use std::collections::BTreeMap;
 /// Bits of a key.
 pub(crate) const KEY_BITS: u32 = 43;
 
-/// Parts of a table; the part of a key is its highest 11 bits. The unit of the digest and of a thread's share.
-pub const PARTS: usize = 1 << (KEY_BITS - 32);
+/// Partitions of a table: the highest 11 bits of a key are its partition. A partition is a leaf of the digest, and is written
+/// by one thread.
+pub const PARTITIONS: usize = 1 << (KEY_BITS - 32);
 
-/// In place of a count that does not fit in a byte; it is in `large` then.
+/// Marks a count that does not fit in a byte and is in `large`.
 const LARGE: i8 = i8::MIN;
 
-/// One part: all keys that share their highest bits. Entry with count 0: a free place; its key is [`FREE`].
+/// The entries whose keys have the same highest bits. A place with count 0 is free; its key is [`FREE`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Part {
+pub(crate) struct Partition {
     keys: Vec<u32>,
     counts: Vec<i8>,
     len: usize,
-    /// Places that keys are spread over; there are some more at the end for those moved on.
+    /// Places that keys are spread over; beyond are some more for entries that moved on.
     spread: usize,
     large: BTreeMap<u32, i64>,
     changed: bool,
@@ -39,7 +40,7 @@ const AHEAD: usize = 16;
 /// Places looked at together.
 const WINDOW: usize = 8;
 
-/// What [`Part::add_near`] did.
+/// The outcome of [`Partition::add_near`].
 enum Near {
     /// Added; the count was this.
     Done(i64),
@@ -49,18 +50,18 @@ enum Near {
     Far,
 }
 
-/// Places beyond the spread.
+/// Returns how many places there are beyond the spread.
 fn tail(spread: usize) -> usize {
     16 + spread / 16
 }
 
-impl Part {
+impl Partition {
     #[inline(always)]
     fn home(&self, key: u32) -> usize {
         ((u64::from(key) * self.spread as u64) >> 32) as usize
     }
 
-    /// Where a key is, or where it would be inserted.
+    /// Returns where a key is, or where it would be inserted.
     #[inline(always)]
     fn find(&self, key: u32) -> usize {
         let mut i = self.home(key);
@@ -100,7 +101,8 @@ impl Part {
         keys.iter().take(AHEAD).for_each(|&key| self.fetch(key));
     }
 
-    /// Adds to the counts of many keys, fetching the places of those to come; tells each key's count as it was and is.
+    /// Adds to the counts of many keys, fetching the places of those to come. `told` is called with each key and its count before
+    /// and after.
     pub(crate) fn add_all(
         &mut self,
         keys: &[u32],
@@ -122,7 +124,7 @@ impl Part {
             };
             told(key, before, before.wrapping_add(delta));
         }
-        // The same few keys again and again, mostly: each is looked up once.
+        // Mostly these are the same few keys: each is looked up once.
         large.sort_unstable();
         for same in large.chunk_by(|a, b| a == b) {
             let delta = delta.wrapping_mul(same.len() as i64);
@@ -131,8 +133,8 @@ impl Part {
         }
     }
 
-    /// Adds to a count if all that must change is within a few places; returns it as it was. Without branches that
-    /// depend on the places: those would cost more than the work.
+    /// Adds to a count if all that must change is within a few places. It has no branches that depend on the places: those would
+    /// cost more than the work.
     #[inline(always)]
     fn add_near(&mut self, key: u32, delta: i64) -> Near {
         let small = |count: i64| i8::try_from(count).ok().filter(|&c| c != LARGE && c != 0);
@@ -165,7 +167,7 @@ impl Part {
         if zeros == 0 || self.len + 1 > self.spread / 4 * 3 {
             return Near::Far;
         }
-        // Those up to the free place move on by one.
+        // Entries up to the free place move on by one.
         let free = zeros.trailing_zeros() / 8;
         let moved = u64::MAX >> (56 - 8 * free);
         let word = word & !moved | (word << 8 | u64::from(count as u8)) & moved;
@@ -180,7 +182,7 @@ impl Part {
         Near::Done(0)
     }
 
-    /// Adds to a count; returns it as it was.
+    /// Adds to a count and returns what it was before.
     pub(crate) fn add(&mut self, key: u32, delta: i64) -> i64 {
         if delta == 0 {
             return self.get(key);
@@ -199,7 +201,7 @@ impl Part {
             self.resize(self.spread + self.spread * 2 / 5 + 8);
             return self.add(key, delta);
         }
-        // Those that stand in the way move on by one place; there are few, and a loop is faster than a call.
+        // Entries that stand in the way move on by one place; there are few, and a loop is faster than a call.
         let (mut at, mut moving) = (i, (key, 1));
         while at < self.counts.len() && self.counts[at] != 0 {
             let here = (self.keys[at], self.counts[at]);
@@ -254,139 +256,140 @@ impl Part {
     /// Spreads the entries over another number of places.
     fn resize(&mut self, spread: usize) {
         let entries = self.keys.iter().zip(&self.counts).filter(|entry| *entry.1 != 0);
-        let mut next = Part::spread(&entries.map(|(&key, &count)| (key, count)), spread);
+        let mut next = Partition::spread(&entries.map(|(&key, &count)| (key, count)), spread);
         (next.len, next.large, next.changed) =
             (self.len, std::mem::take(&mut self.large), self.changed);
         *self = next;
     }
 
-    /// Places entries that come in order of their keys, with at least `spread` places.
+    /// Makes a partition of entries in order of their keys, spread over at least `spread` places.
     fn spread(entries: &(impl Iterator<Item = (u32, i8)> + Clone), mut spread: usize) -> Self {
         loop {
-            let mut part = Part {
+            let mut partition = Partition {
                 keys: vec![FREE; spread + tail(spread)],
                 counts: vec![0; spread + tail(spread)],
                 spread,
-                ..Part::default()
+                ..Partition::default()
             };
             let mut free = 0;
             for (key, count) in entries.clone() {
-                free = free.max(part.home(key));
-                if free < part.counts.len() {
-                    (part.keys[free], part.counts[free]) = (key, count);
+                free = free.max(partition.home(key));
+                if free < partition.counts.len() {
+                    (partition.keys[free], partition.counts[free]) = (key, count);
                 }
                 free += 1;
             }
-            if free <= part.counts.len() {
-                return part;
+            if free <= partition.counts.len() {
+                return partition;
             }
             spread += spread / 8 + 8;
         }
     }
 
-    /// A part with these entries, which must be in order of their keys; `None` if they are not, or if a count is 0.
+    /// Makes a partition of entries, which must be in order of their keys; `None` if they are not, or if a count is 0.
     pub(crate) fn restore(entries: &[(u32, i64)]) -> Option<Self> {
         let ordered = entries.windows(2).all(|pair| pair[0].0 < pair[1].0);
         if !ordered || entries.iter().any(|&(_, count)| count == 0) {
             return None;
         }
         if entries.is_empty() {
-            return Some(Part::default());
+            return Some(Partition::default());
         }
         let small = |count: i64| i8::try_from(count).ok().filter(|&count| count != LARGE);
         let placed = entries.iter().map(|&(key, count)| (key, small(count).unwrap_or(LARGE)));
-        let mut part = Part::spread(&placed, entries.len() + entries.len() / 2 + 8);
-        part.len = entries.len();
-        part.large = entries.iter().copied().filter(|&(_, count)| small(count).is_none()).collect();
-        Some(part)
+        let mut partition = Partition::spread(&placed, entries.len() + entries.len() / 2 + 8);
+        partition.len = entries.len();
+        partition.large =
+            entries.iter().copied().filter(|&(_, count)| small(count).is_none()).collect();
+        Some(partition)
     }
 
-    /// Entries by key.
+    /// Returns the entries by key.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, i64)> + '_ {
         let places = (0..self.counts.len()).filter(|&i| self.counts[i] != 0);
         places.map(|i| (self.keys[i], self.count(i)))
     }
 
-    /// Whether an entry changed since flags were cleared.
+    /// Returns whether an entry changed since flags were cleared.
     pub(crate) fn changed(&self) -> bool {
         self.changed
     }
 
     fn held(&self) -> usize {
         let large = self.large.len() * 32;
-        size_of::<Part>() + self.keys.capacity() * 4 + self.counts.capacity() + large
+        size_of::<Partition>() + self.keys.capacity() * 4 + self.counts.capacity() + large
     }
 }
 
 /// A map from keys to counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
-    parts: Vec<Part>,
+    partitions: Vec<Partition>,
 }
 
 impl Default for Table {
     fn default() -> Self {
-        Table { parts: vec![Part::default(); PARTS] }
+        Table { partitions: vec![Partition::default(); PARTITIONS] }
     }
 }
 
-/// The part of a key, and the key in there.
+/// Returns the partition of a key, and the key in there.
 #[inline(always)]
 pub(crate) fn split(key: u64) -> (usize, u32) {
-    ((key >> 32) as usize % PARTS, key as u32)
+    ((key >> 32) as usize % PARTITIONS, key as u32)
 }
 
 impl Table {
     pub(crate) fn get(&self, key: u64) -> i64 {
-        let (part, key) = split(key);
-        self.parts[part].get(key)
+        let (partition, key) = split(key);
+        self.partitions[partition].get(key)
     }
 
     /// Fetches what [`Table::get`] will look at.
     pub(crate) fn fetch(&self, key: u64) {
-        let (part, key) = split(key);
-        self.parts[part].fetch(key);
+        let (partition, key) = split(key);
+        self.partitions[partition].fetch(key);
     }
 
     #[cfg(test)]
     fn add(&mut self, key: u64, delta: i64) -> i64 {
-        let (part, key) = split(key);
-        self.parts[part].add(key, delta)
+        let (partition, key) = split(key);
+        self.partitions[partition].add(key, delta)
     }
 
-    pub(crate) fn parts(&self) -> &[Part] {
-        &self.parts
+    pub(crate) fn partitions(&self) -> &[Partition] {
+        &self.partitions
     }
 
-    pub(crate) fn parts_mut(&mut self) -> &mut [Part] {
-        &mut self.parts
+    pub(crate) fn partitions_mut(&mut self) -> &mut [Partition] {
+        &mut self.partitions
     }
 
-    /// All entries by key.
+    /// Returns all entries by key.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, i64)> + '_ {
-        self.parts.iter().enumerate().flat_map(|(p, part)| {
-            part.iter().map(move |(key, count)| ((p as u64) << 32 | u64::from(key), count))
+        self.partitions.iter().enumerate().flat_map(|(p, partition)| {
+            partition.iter().map(move |(key, count)| ((p as u64) << 32 | u64::from(key), count))
         })
     }
 
     #[cfg(test)]
     fn len(&self) -> usize {
-        self.parts.iter().map(|part| part.len).sum()
+        self.partitions.iter().map(|partition| partition.len).sum()
     }
 
-    /// Bytes held.
+    /// Returns the bytes that it takes.
     pub(crate) fn held(&self) -> usize {
-        self.parts.iter().map(Part::held).sum()
+        self.partitions.iter().map(Partition::held).sum()
     }
 
-    /// Puts parts in place that were read from a checkpoint.
-    pub(crate) fn from_parts(parts: Vec<Part>) -> Self {
-        debug_assert_eq!(parts.len(), PARTS);
-        Table { parts }
+    /// Makes a table of its partitions.
+    pub(crate) fn from_partitions(partitions: Vec<Partition>) -> Self {
+        debug_assert_eq!(partitions.len(), PARTITIONS);
+        Table { partitions }
     }
 
     pub(crate) fn set_changed(&mut self, changed: bool) {
-        self.parts.iter_mut().for_each(|part| part.changed = changed);
+        self.partitions.iter_mut().for_each(|partition| partition.changed = changed);
     }
 }
 
@@ -402,7 +405,7 @@ mod tests {
             let mut reader = Stream::new(8, Purpose::Sampling, round).draws();
             let (mut table, mut map) = (Table::default(), BTreeMap::<u64, i64>::new());
             for step in 0..60_000u64 {
-                // Keys crowd into a few parts; later steps mostly undo.
+                // Keys crowd into a few partitions; later steps mostly undo.
                 let key = match map.iter().nth(reader.below(40) as usize) {
                     Some((&key, _)) if step > 40_000 || reader.below(8) == 0 => key,
                     _ => {

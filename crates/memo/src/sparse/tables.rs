@@ -1,4 +1,4 @@
-//! The side tables: exact counts that tell how often a context occurred, all of them plain sums over positions.
+//! The side tables: exact counts of how often contexts occurred, all of them plain sums over positions.
 //!
 //! - *Unigrams*: how often each token was a next token. As every document ends with the end token, this is also how
 //!   often a token was a context of length 1.
@@ -8,16 +8,16 @@
 //!   blocks that the newest head of its length saw some positions earlier, so it has the same totals.
 //!
 //! These equalities break at the edges of what was written: an older head never sees the last blocks of a document, and
-//! part of a document has two edges. The differences are kept among the totals, under the keys of the slots concerned.
+//! a span within a document has two edges. The differences are kept among the totals, under the keys of the slots concerned.
 
 use super::MAX_VOCABULARY;
 use super::keys::BOUNDARY;
-use super::table::{KEY_BITS, Table};
+use super::settings::TOKEN_BITS;
+use super::table::{KEY_BITS, PARTITIONS, Table};
 use rayon::prelude::*;
 use std::ops::Range;
 
 const MASK: u64 = (1 << KEY_BITS) - 1;
-const TOKEN_BITS: u32 = 21;
 
 /// Bijections of 43-bit numbers: odd multiplications and shifts, undone by the inverse odd numbers.
 const SPREAD: [(u64, u64); 2] = [
@@ -25,7 +25,7 @@ const SPREAD: [(u64, u64); 2] = [
     (0xD1B5_4A32_D192_ED03, inverse(0xD1B5_4A32_D192_ED03)),
 ];
 
-/// The inverse of an odd number modulo 2⁶⁴, by Newton's iteration.
+/// Returns the inverse of an odd number modulo 2⁶⁴, by Newton's iteration.
 const fn inverse(odd: u64) -> u64 {
     let mut x = odd;
     let mut step = 0;
@@ -36,7 +36,7 @@ const fn inverse(odd: u64) -> u64 {
     x
 }
 
-/// The key of a pair: both tokens, evenly spread.
+/// Returns the key of a pair: both tokens, evenly spread.
 #[inline(always)]
 pub(crate) fn pair_key(v: u32, w: u32) -> u64 {
     let v = if v == BOUNDARY { MAX_VOCABULARY } else { v };
@@ -48,7 +48,7 @@ pub(crate) fn pair_key(v: u32, w: u32) -> u64 {
     x
 }
 
-/// The second token of a pair's key.
+/// Returns the second token of a pair's key.
 fn second(key: u64) -> u32 {
     let mut x = key;
     for (_, inverse) in SPREAD.into_iter().rev() {
@@ -59,10 +59,19 @@ fn second(key: u64) -> u32 {
     x as u32 & ((1 << TOKEN_BITS) - 1)
 }
 
-/// The key of a context's total.
+/// Returns the key of a context's total.
 #[inline(always)]
 pub(crate) fn total_key(key: u64) -> u64 {
     key >> (64 - KEY_BITS)
+}
+
+/// The two tables that are divided into partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableKind {
+    /// Counts of (token, next token) pairs.
+    Pairs,
+    /// Totals of longer contexts.
+    Totals,
 }
 
 /// Counts beside the cells.
@@ -73,12 +82,12 @@ pub(crate) struct Tables {
     pub(crate) totals: Table,
     /// Derived: the number of different tokens (or the boundary) that each token has followed.
     pub(crate) continuations: Vec<i64>,
-    /// Runs of unigrams that changed: see [`super::digest`].
+    /// Leaves of unigrams that changed: see [`super::digest`].
     pub(crate) changed: Vec<bool>,
 }
 
 /// Unigrams in one leaf of the digest.
-pub(crate) const UNIGRAM_RUN: usize = 1024;
+pub(crate) const UNIGRAM_LEAF: usize = 1024;
 
 impl Tables {
     pub(crate) fn new(vocabulary: u32) -> Self {
@@ -88,7 +97,7 @@ impl Tables {
             pairs: Table::default(),
             totals: Table::default(),
             continuations: vec![0; n],
-            changed: vec![false; n.div_ceil(UNIGRAM_RUN)],
+            changed: vec![false; n.div_ceil(UNIGRAM_LEAF)],
         }
     }
 
@@ -107,7 +116,7 @@ impl Tables {
                 add_pairs(&mut self.pairs, continuations, &pairs, weight);
                 for &token in lists.iter().flat_map(|list| list.unigrams) {
                     unigrams[token as usize] += weight;
-                    changed[token as usize / UNIGRAM_RUN] = true;
+                    changed[token as usize / UNIGRAM_LEAF] = true;
                 }
             },
         );
@@ -121,10 +130,10 @@ impl Tables {
 
     pub(crate) fn add_unigram(&mut self, token: u32, weight: i64) {
         self.unigrams[token as usize] += weight;
-        self.changed[token as usize / UNIGRAM_RUN] = true;
+        self.changed[token as usize / UNIGRAM_LEAF] = true;
     }
 
-    /// Adds all counts of another.
+    /// Adds all counts of other tables.
     pub(crate) fn merge(&mut self, other: &Tables) {
         for (token, &count) in other.unigrams.iter().enumerate() {
             if count != 0 {
@@ -132,11 +141,13 @@ impl Tables {
             }
         }
         for (mine, theirs) in [(&mut self.pairs, &other.pairs), (&mut self.totals, &other.totals)] {
-            mine.parts_mut().par_iter_mut().zip(theirs.parts()).for_each(|(mine, theirs)| {
-                for (key, count) in theirs.iter() {
-                    mine.add(key, count);
-                }
-            });
+            mine.partitions_mut().par_iter_mut().zip(theirs.partitions()).for_each(
+                |(mine, theirs)| {
+                    for (key, count) in theirs.iter() {
+                        mine.add(key, count);
+                    }
+                },
+            );
         }
         self.derive();
     }
@@ -152,7 +163,7 @@ impl Tables {
     }
 }
 
-/// What one plan counts.
+/// The tokens and keys that one plan counts.
 pub(crate) struct Lists<'a> {
     pub(crate) unigrams: &'a [u32],
     pub(crate) pairs: &'a Sorted,
@@ -160,10 +171,11 @@ pub(crate) struct Lists<'a> {
     pub(crate) discounts: &'a Sorted,
 }
 
-/// Parts that a thread takes at a time.
+/// Partitions that a thread takes at a time.
 const TOGETHER: usize = 64;
 
-/// Adds `weight` to the count of each key. Tells, for every so many parts, the key, and its count as it was and is.
+/// Adds `weight` to the count of each key. `told` is called with the key and its count before and after; what it collects is
+/// returned for each group of partitions.
 fn add_all<T: Send>(
     table: &mut Table,
     lists: &[&Sorted],
@@ -173,20 +185,20 @@ fn add_all<T: Send>(
     if lists.iter().all(|list| list.keys.is_empty()) {
         return Vec::new();
     }
-    let groups = table.parts_mut().par_chunks_mut(TOGETHER).enumerate();
-    let each = groups.map(|(group, parts)| {
+    let groups = table.partitions_mut().par_chunks_mut(TOGETHER).enumerate();
+    let each = groups.map(|(group, partitions)| {
         let mut out = Vec::new();
         let first = group * TOGETHER;
-        for p in 0..parts.len() {
+        for p in 0..partitions.len() {
             for (i, list) in lists.iter().enumerate() {
                 // Those that come next are fetched while these are added.
                 let (next, next_list) = if i + 1 < lists.len() { (p, i + 1) } else { (p + 1, 0) };
-                if let Some(part) = parts.get(next) {
-                    part.fetch_first(lists[next_list].part(first + next));
+                if let Some(partition) = partitions.get(next) {
+                    partition.fetch_first(lists[next_list].partition(first + next));
                 }
                 let whole = |key| (first as u64 + p as u64) << 32 | u64::from(key);
                 let told = |key, before, after| told(&mut out, whole(key), before, after);
-                parts[p].add_all(list.part(first + p), weight, told);
+                partitions[p].add_all(list.partition(first + p), weight, told);
             }
         }
         out
@@ -215,7 +227,7 @@ fn add_totals(totals: &mut Table, lists: &[&Sorted], weight: i64) {
     add_all(totals, lists, weight, |_: &mut Vec<()>, _, _, _| ());
 }
 
-/// Keys sorted by part.
+/// Keys sorted by partition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sorted {
     keys: Vec<u32>,
@@ -223,11 +235,11 @@ pub(crate) struct Sorted {
 }
 
 impl Sorted {
-    /// Sorts the keys of some parts by part, keeping their order otherwise.
-    pub(crate) fn sort(&mut self, keys: &[u64], parts: &Range<usize>) {
-        let keys = || keys.iter().filter(|&&key| parts.contains(&((key >> 32) as usize)));
+    /// Sorts the keys of some partitions by partition, keeping their order otherwise.
+    pub(crate) fn sort(&mut self, keys: &[u64], partitions: &Range<usize>) {
+        let keys = || keys.iter().filter(|&&key| partitions.contains(&((key >> 32) as usize)));
         self.starts.clear();
-        self.starts.resize(super::table::PARTS + 1, 0);
+        self.starts.resize(PARTITIONS + 1, 0);
         for &key in keys() {
             self.starts[(key >> 32) as usize + 1] += 1;
         }
@@ -235,7 +247,7 @@ impl Sorted {
             self.starts[p] += self.starts[p - 1];
         }
         let mut next = self.starts.clone();
-        self.keys.resize(next[super::table::PARTS] as usize, 0);
+        self.keys.resize(next[PARTITIONS] as usize, 0);
         for &key in keys() {
             let place = &mut next[(key >> 32) as usize];
             self.keys[*place as usize] = key as u32;
@@ -243,7 +255,7 @@ impl Sorted {
         }
     }
 
-    fn part(&self, p: usize) -> &[u32] {
+    fn partition(&self, p: usize) -> &[u32] {
         &self.keys[self.starts[p] as usize..self.starts[p + 1] as usize]
     }
 }

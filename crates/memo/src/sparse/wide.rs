@@ -1,4 +1,4 @@
-//! Wide rows: those whose values do not fit in bytes. They are few: mostly a token must have followed a context more
+//! Wide rows: those whose values do not fit in bytes. They are few, because mostly a token must have followed a context more
 //! than a hundred times.
 
 use crate::kernels::integer::WIDE;
@@ -53,8 +53,8 @@ impl Wide {
     }
 }
 
-/// The values of a row, given its cells: these, or those of the share's wide row with its number. A wide row that is
-/// missing, which [`Cells::check`](super::cells::Cells::check) would have found, is zero.
+/// Copies the values of a row from its cells or, if it is marked as wide, from the wide rows of its row range. A missing one is
+/// zero; [`Cells::check`](super::cells::Cells::check) finds those.
 pub(super) fn row_values(cells: &[i8], wide: &BTreeMap<u32, Wide>, row: u32, out: &mut [i32]) {
     if cells[0] != WIDE {
         out.iter_mut().zip(cells).for_each(|(o, &cell)| *o = cell.into());
@@ -65,7 +65,7 @@ pub(super) fn row_values(cells: &[i8], wide: &BTreeMap<u32, Wide>, row: u32, out
     }
 }
 
-/// Whether values can be cells.
+/// Returns whether values fit in cells.
 pub(super) fn fits(values: &[i32]) -> bool {
     values.iter().all(|v| (-127..=127).contains(v))
 }

@@ -1,7 +1,7 @@
 //! Writing: from positions of documents to rows and tables.
 //!
 //! A batch of positions is planned first: every slot's key, the rows it selects, the table entries it counts in. Writes
-//! are sorted by the share of rows that they touch; then each share is given to one thread, which alone writes there.
+//! are sorted by the row range that they are in; then each row range is given to one thread, which alone writes there.
 //! Guarded storage checks the rows of all batches before the first is written, so a write is done whole or not at all.
 //! Integer sums commute, so neither the number of threads nor the order can be seen in the result. All that is ever
 //! done is adding a signed weight at a position; forgetting is the same with the opposite sign.
@@ -9,9 +9,9 @@
 use super::cells::Cells;
 use super::codes::Codes;
 use super::keys::{BOUNDARY, Blocks, Keys, row};
+use super::row_range::RowRange;
 use super::scope::Scope;
 use super::settings::Counted;
-use super::share::Share;
 use super::tables::{Lists, Sorted, Tables, pair_key, total_key};
 use super::{Error, Settings};
 use crate::kernels::integer::Write;
@@ -33,7 +33,7 @@ pub struct Span<'a> {
 }
 
 impl<'a> Span<'a> {
-    /// A whole document, its end included.
+    /// Makes a span of a whole document, its end included.
     pub fn whole(document: &'a [u32], weight: i32) -> Self {
         Span { document, positions: 0..document.len() + 1, weight }
     }
@@ -49,14 +49,14 @@ impl<'a> Span<'a> {
     }
 }
 
-/// What a batch of positions writes. Kept from batch to batch for its memory.
+/// What some spans write. Kept from batch to batch to reuse its buffers.
 #[derive(Default)]
 struct Plan {
-    /// The row writes of each share.
+    /// The row writes of each row range.
     writes: Vec<Vec<Write>>,
     pairs: Sorted,
     totals: Sorted,
-    /// Counted down instead of up: see [`Writer::edges`].
+    /// Totals that are counted down instead of up: see [`one_on`] and [`back`].
     discounts: Sorted,
     unigrams: Vec<u32>,
     blocks: Vec<Blocks>,
@@ -64,7 +64,7 @@ struct Plan {
     keys: [Vec<u64>; 3],
 }
 
-/// What writing needs to know and change.
+/// A write in progress: the parts of a memory that it reads and changes.
 pub(crate) struct Writer<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) keys: &'a Keys,
@@ -74,7 +74,7 @@ pub(crate) struct Writer<'a> {
     pub(crate) scope: &'a Scope,
 }
 
-/// Below this many positions a batch is planned and written by the calling thread alone.
+/// Up to this many positions a batch is planned and written by the calling thread alone.
 const ALONE: usize = 256;
 
 impl Writer<'_> {
@@ -99,18 +99,18 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Plans a batch, on all threads if it is large, in plans that are kept for their memory.
+    /// Plans a batch, on all threads if it is large. `plans` are reused from batch to batch.
     fn plan_batch<'p>(&self, batch: &[Span<'_>], plans: &'p mut Vec<Plan>) -> &'p [Plan] {
         let alone = is_small(batch);
         let threads = if alone { 1 } else { rayon::current_num_threads() };
-        let parts = divide(batch, positions(batch).div_ceil(threads));
-        plans.resize_with(plans.len().max(parts.len()), Plan::default);
-        let plans = &mut plans[..parts.len()];
+        let lists = divide(batch, positions(batch).div_ceil(threads));
+        plans.resize_with(plans.len().max(lists.len()), Plan::default);
+        let plans = &mut plans[..lists.len()];
         if alone {
-            parts.iter().zip(&mut *plans).for_each(|(part, plan)| self.plan(part, plan));
+            lists.iter().zip(&mut *plans).for_each(|(spans, plan)| self.plan(spans, plan));
         } else {
-            let both = parts.par_iter().zip(plans.par_iter_mut());
-            both.for_each(|(part, plan)| self.plan(part, plan));
+            let both = lists.par_iter().zip(plans.par_iter_mut());
+            both.for_each(|(spans, plan)| self.plan(spans, plan));
         }
         plans
     }
@@ -119,9 +119,9 @@ impl Writer<'_> {
     fn write_batch(&mut self, batch: &[Span<'_>], plans: &mut Vec<Plan>) {
         let (plans, weight) = (self.plan_batch(batch, plans), batch[0].weight);
         let codes = self.codes;
-        let write = |(index, mut share): (usize, Share<'_>)| {
+        let write = |(index, mut range): (usize, RowRange<'_>)| {
             for plan in plans {
-                share.write(&codes[share.slot], &plan.writes[index], weight);
+                range.write(&codes[range.slot], &plan.writes[index], weight);
             }
         };
         let lists = plans.iter().map(|plan| Lists {
@@ -131,14 +131,14 @@ impl Writer<'_> {
             discounts: &plan.discounts,
         });
         let lists: Vec<Lists<'_>> = lists.collect();
-        let shares = self.cells.shares_mut().into_iter().enumerate();
+        let ranges = self.cells.row_ranges_mut().into_iter().enumerate();
         if is_small(batch) {
-            shares.for_each(write);
+            ranges.for_each(write);
             self.tables.add(&lists, weight.into());
         } else {
-            let shares: Vec<_> = shares.collect();
+            let ranges: Vec<_> = ranges.collect();
             rayon::join(
-                || shares.into_par_iter().for_each(write),
+                || ranges.into_par_iter().for_each(write),
                 || self.tables.add(&lists, weight.into()),
             );
         }
@@ -147,9 +147,9 @@ impl Writer<'_> {
     /// Has guarded storage check the rows that plans write.
     fn verify(&self, plans: &[Plan]) -> Result<(), Error> {
         for plan in plans {
-            for share in 0..self.cells.shares() {
-                let (slot, first) = self.cells.share(share);
-                for write in &plan.writes[share] {
+            for range in 0..self.cells.row_ranges() {
+                let (slot, first) = self.cells.row_range(range);
+                for write in &plan.writes[range] {
                     self.cells.verify(slot, first + u64::from(write.row))?;
                 }
             }
@@ -161,7 +161,7 @@ impl Writer<'_> {
     fn plan(&self, spans: &[Span<'_>], plan: &mut Plan) {
         let Plan { writes, unigrams, blocks, of_slot, keys, .. } = plan;
         let [pairs, totals, discounts] = keys;
-        writes.resize_with(self.cells.shares(), Vec::new);
+        writes.resize_with(self.cells.row_ranges(), Vec::new);
         writes.iter_mut().for_each(Vec::clear);
         unigrams.clear();
         pairs.clear();
@@ -183,14 +183,12 @@ impl Writer<'_> {
             self.keys.blocks(&document[seen], blocks);
         }
         for (s, slot) in self.settings.slots.iter().enumerate() {
-            let region = self.cells.region(s);
-            let shares = region.share..region.share + region.shares();
-            let written = self.scope.touches(&shares);
+            let layout = self.cells.layout(s);
+            let written = self.scope.touches(&layout.ranges());
             if !written && self.scope.totals.is_empty() {
                 continue;
             }
             let words = self.codes[s].words();
-            let writes = &mut writes[shares.clone()];
             let counted = self.settings.counted(s);
             let mut tokens = &unigrams[..];
             for (Span { document, positions, .. }, blocks) in spans.iter().zip(&*blocks) {
@@ -207,10 +205,10 @@ impl Writer<'_> {
                     for (&key, &token) in of_slot.iter().zip(tokens) {
                         let bucket = if slot.bucketed { words.place(token).0 as u64 } else { 0 };
                         for copy in 0..u64::from(slot.copies) {
-                            let (row, address) = row(key, bucket, copy, region.rows);
-                            let (share, row) = region.place(row as u32);
-                            if self.scope.shares.contains(&(shares.start + share)) {
-                                writes[share].push(Write { address, row, token });
+                            let (row, address) = row(key, bucket, copy, layout.rows);
+                            let (range, row) = layout.place(row as u32);
+                            if self.scope.row_ranges.contains(&range) {
+                                writes[range].push(Write { address, row, token });
                             }
                         }
                     }
@@ -241,27 +239,28 @@ impl Writer<'_> {
     }
 }
 
-/// Blocks of one or two tokens are counted as the tokens or pairs that end them: every position that is written is a
-/// block before the next. At the edges of a span that is one too few and one too many; two spans that meet cancel.
+/// Returns the blocks of one or two tokens that a span counts too few and too many of. They are counted as the tokens or pairs
+/// that end them, as every position that is written is a block before the next. At the first edge of a span that is one too
+/// few, at the last one too many; where two spans meet, the differences cancel.
 fn one_on(positions: &Range<usize>, document: usize) -> (Range<usize>, Range<usize>) {
     let after = usize::from(positions.end <= document);
     (positions.start..positions.start + 1, positions.end..positions.end + after)
 }
 
-/// The blocks of an older head are those of the newest head `skip` positions ago. What is counted there is right but for
-/// the edges of a span: blocks that end before it are too few, those that end last are too many.
+/// Returns the blocks of an older head that a span counts too few and too many of. They are counted as those of the newest head
+/// `skip` positions ago: of the blocks that end just before the span there are too few, of those that end last too many.
 fn back(positions: &Range<usize>, skip: usize) -> (Range<usize>, Range<usize>) {
     let Range { start, end } = *positions;
     let seen = start.saturating_sub(skip)..end.saturating_sub(skip);
     (seen.start..seen.end.min(start), seen.end.max(start)..end)
 }
 
-/// How many positions spans have.
+/// Returns how many positions spans have.
 fn positions(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| span.positions.len()).sum()
 }
 
-/// Whether a batch is not worth the cost of other threads.
+/// Returns whether a batch is not worth the cost of other threads.
 fn is_small(batch: &[Span<'_>]) -> bool {
     positions(batch) <= ALONE
 }

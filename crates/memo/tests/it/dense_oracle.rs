@@ -1,12 +1,12 @@
 //! The dense engine agrees with the exact oracle within the noise that its dimension and load predict.
 
+use memo::Prediction;
 use memo::codes::CodeKind;
 use memo::dense::{
     Composition, DenseConfig, DenseMemo, Distiller, Edges, Recall, SingleConfig, SingleMemory,
 };
 use memo::oracle::Oracle;
 use memo::random::{Purpose, Stream};
-use memo::{LanguageMemory, Prediction};
 use proptest::prelude::*;
 
 const KINDS: [CodeKind; 2] = [CodeKind::Gaussian, CodeKind::Hadamard];
@@ -90,10 +90,10 @@ fn the_numbers_of_section_3_2() {
                     assert!(layer.blocks.iter().all(|b| b.cosine > 0.9), "{layer:?}");
                 }
 
-                for model in [&mut memo as &mut dyn LanguageMemory, &mut oracle] {
-                    model.memorize(&other).unwrap();
-                    model.forget(&numbers).unwrap();
-                }
+                memo.memorize(&other).unwrap();
+                memo.forget(&numbers).unwrap();
+                oracle.memorize(&other).unwrap();
+                oracle.forget(&numbers).unwrap();
                 let exact = oracle.weights(&numbers[..8]).unwrap();
                 let forgotten = memo.weights(&numbers[..8]).unwrap()[9];
                 assert_eq!(exact[9], 0.0);

@@ -3,7 +3,7 @@
 
 use crate::sparse_common::{on_threads, settings, text};
 use memo::sparse::{
-    Digest, Error, Leaves, Memory, PAGE, PARTS, Ram, SavedMemory, Scope, Settings, Slot, Span,
+    Digest, Error, Leaves, Memory, PAGE, PARTITIONS, Ram, SavedMemory, Scope, Settings, Slot, Span,
     Storage, TableKind,
 };
 use proptest::prelude::*;
@@ -150,7 +150,7 @@ proptest! {
         prop_assert_eq!(memory.digest().unwrap(), empty);
         prop_assert!(memory.cells().iter().all(|&b| b == 0));
         prop_assert_eq!(memory.wide_rows().count(), 0);
-        let entries = |kind| (0..PARTS).map(|part| memory.part(kind, part).count()).sum::<usize>();
+        let entries = |kind| (0..PARTITIONS).map(|i| memory.partition(kind, i).count()).sum::<usize>();
         prop_assert_eq!(entries(TableKind::Pairs) + entries(TableKind::Totals), 0);
         prop_assert!(memory.unigrams().iter().all(|&c| c == 0));
     }
@@ -189,8 +189,8 @@ impl SavedMemory for Kept<'_> {
         Ok(self.memory.wide_rows().collect())
     }
 
-    fn part(&self, kind: TableKind, part: usize) -> Result<Vec<(u32, i64)>, Error> {
-        Ok(self.memory.part(kind, part).collect())
+    fn partition(&self, kind: TableKind, partition: usize) -> Result<Vec<(u32, i64)>, Error> {
+        Ok(self.memory.partition(kind, partition).collect())
     }
 
     fn leaves(&self) -> Result<Option<Leaves>, Error> {
@@ -458,7 +458,7 @@ fn page_of(settings: &Settings, document: &[u32], others: &[&[u32]]) -> usize {
 
 /// Everything that a memory holds.
 fn contents(memory: &Memory) -> impl PartialEq + std::fmt::Debug + use<> {
-    let table = |kind| (0..PARTS).map(|part| memory.part(kind, part).collect()).collect();
+    let table = |kind| (0..PARTITIONS).map(|i| memory.partition(kind, i).collect()).collect();
     let tables: [Vec<Vec<(u32, i64)>>; 2] = [TableKind::Pairs, TableKind::Totals].map(table);
     let wide: Vec<_> = memory.wide_rows().collect();
     let (cells, unigrams) = (memory.cells().to_vec(), memory.unigrams().to_vec());
@@ -508,10 +508,10 @@ fn scopes_add_up_to_the_whole() {
         let tables = [TableKind::Pairs, TableKind::Totals];
         let tables = tables
             .iter()
-            .flat_map(|&kind| [0..700, 700..PARTS].map(|parts| Scope::parts(kind, parts)));
+            .flat_map(|&kind| [0..700, 700..PARTITIONS].map(|some| Scope::partitions(kind, some)));
         let mut sum = Memory::new(settings.clone()).unwrap();
         let cells = cells.into_iter().map(|(scope, _)| scope);
-        let rest = Scope::parts(TableKind::Pairs, 0..0).and_unigrams();
+        let rest = Scope::partitions(TableKind::Pairs, 0..0).and_unigrams();
         for scope in cells.chain(tables).chain([rest]) {
             let mut part = Memory::new(settings.clone()).unwrap();
             part.write_within(&scope, &whole(&texts)).unwrap();

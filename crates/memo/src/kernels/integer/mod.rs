@@ -18,8 +18,11 @@ pub(crate) use self::settle::{LEAST_SIGMA, SOFTENING, Scale, quantize, round, se
 pub(crate) use self::signed::{add_signed, unbind};
 pub(crate) use self::write::{Write, write_rows};
 
-/// Cells in a line.
-pub(crate) const LINE: usize = 64;
+/// Cells in a line, which is a cache line: rows are a whole number of lines.
+pub const LINE: usize = 64;
+
+/// Cells in a page, the unit of the digest and of a mapped file's checksum. Writing marks the pages that it changes.
+pub const PAGE: usize = 16 * 1024;
 
 /// The first cell of a row whose values do not fit in a byte; they are kept elsewhere. No cell is ever −128.
 pub(crate) const WIDE: i8 = i8::MIN;
@@ -27,6 +30,19 @@ pub(crate) const WIDE: i8 = i8::MIN;
 /// The bit of a line's sign word that belongs to cell `k`.
 pub(crate) const fn bit(k: usize) -> usize {
     k % 8 * 8 + k / 8
+}
+
+/// Two words into one, well mixed: the folded 128-bit product of both.
+#[inline(always)]
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD1B5_4A32_D192_ED03);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// The signs of line `line` of a row, which grow from the row's address: 64 bits, one a cell (see [`bit`]); 1 is −1.
+#[inline(always)]
+pub(crate) fn signs(address: u64, line: u64) -> u64 {
+    mix(address, line.wrapping_mul(0xE703_7ED1_A0B4_28DB).wrapping_add(0x8EBC_6AF0_9C88_C6E3))
 }
 
 /// The token codes of one width, as sign words. Token t has row `(t >> lanes) mod width` of the Walsh matrix, under

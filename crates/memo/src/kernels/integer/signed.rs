@@ -37,10 +37,10 @@ fn add_signed_body(row: &mut [i32], signs: &[u64], weight: i32) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::signs;
     use super::super::tests::{random_cells, sign};
     use super::*;
     use crate::kernels::Path;
-    use crate::sparse::keys::signs;
 
     #[test]
     fn unbinding_and_signed_addition_follow_the_signs() {

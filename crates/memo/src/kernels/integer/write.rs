@@ -3,11 +3,9 @@
 //! Waiting for rows would cost more than adding to them, so they are fetched many writes ahead. A write that would
 //! take a cell out of its byte is undone and left to the caller.
 
-use super::{CodeWords, LINE, WIDE, masks};
+use super::{CodeWords, LINE, PAGE, WIDE, masks, signs};
 use crate::kernels::dispatch;
 use crate::kernels::prefetch::prefetch_far;
-use crate::sparse::PAGE;
-use crate::sparse::keys::signs;
 
 /// How many writes ahead rows are fetched: enough to hide a memory access behind the work on the rows between.
 /// Into the second-level cache: the first cannot wait for as many lines at once.
@@ -26,7 +24,7 @@ pub(crate) struct Write {
 
 dispatch! {
     /// Adds `±code` for each write. `flip` is 0 to add and all ones to subtract. Writes to wide rows, and those that
-    /// would leave a byte, change nothing; their indices go to `spilled`. The runs of all are marked in `changed`.
+    /// would leave a byte, change nothing; their indices go to `spilled`. The pages of all are marked in `changed`.
     pub(crate) fn write_rows / write_rows_at(cells: &mut [i8], changed: &mut [bool], codes: &CodeWords<'_>, writes: &[Write], flip: u64, spilled: &mut Vec<u32>) = write_rows_body
 }
 

@@ -1,14 +1,14 @@
-//! A share: some rows of one slot, which one thread owns while it writes. No two threads touch the same row, so
+//! A row range: some rows of one slot, which one thread owns while it writes. No two threads touch the same row, so
 //! nothing is locked, and sums do not depend on how many threads there are.
 
 use super::codes::Codes;
 use super::wide::{Wide, fits, row_values};
 use super::{LINE, PAGE};
-use crate::kernels::integer::{WIDE, Write, add_signed, write_rows};
+use crate::kernels::integer::{WIDE, Write, add_signed, signs, write_rows};
 use std::collections::BTreeMap;
 
-/// What one thread owns while it writes: some rows of one slot.
-pub(crate) struct Share<'a> {
+/// Some rows of one slot, to be written by one thread.
+pub(crate) struct RowRange<'a> {
     pub(crate) slot: usize,
     pub(super) width: usize,
     pub(super) cells: &'a mut [i8],
@@ -16,7 +16,7 @@ pub(crate) struct Share<'a> {
     pub(super) changed: &'a mut [bool],
 }
 
-impl Share<'_> {
+impl RowRange<'_> {
     /// Adds `weight` times each write's code.
     pub(crate) fn write(&mut self, codes: &Codes, writes: &[Write], weight: i32) {
         let mut spilled = Vec::new();
@@ -29,19 +29,18 @@ impl Share<'_> {
         if spilled.is_empty() {
             return;
         }
-        // The same few rows again and again, mostly: each is taken out and put back once.
+        // Mostly these are the same few rows: each is loaded and stored once.
         spilled.sort_by_key(|&i| writes[i as usize].row);
         let words = codes.words();
-        let (mut values, mut signs) = (vec![0; self.width], vec![0; self.width / LINE]);
+        let (mut values, mut bound) = (vec![0; self.width], vec![0; self.width / LINE]);
         let row = |i: &u32| writes[*i as usize].row;
         for same in spilled.chunk_by(|a, b| row(a) == row(b)) {
             self.load(row(&same[0]), &mut values);
             for write in same.iter().map(|&i| &writes[i as usize]) {
-                for (line, signs) in signs.iter_mut().enumerate() {
-                    *signs = super::keys::signs(write.address, line as u64)
-                        ^ words.word(write.token, line);
+                for (line, bound) in bound.iter_mut().enumerate() {
+                    *bound = signs(write.address, line as u64) ^ words.word(write.token, line);
                 }
-                add_signed(&mut values, &signs, weight);
+                add_signed(&mut values, &bound, weight);
             }
             self.store(row(&same[0]), &values);
         }
@@ -52,7 +51,7 @@ impl Share<'_> {
         row_values(cells, self.wide, row, values);
     }
 
-    /// Stores values in the one form that they have: as bytes if they fit, else wide.
+    /// Stores the values of a row: as bytes if they fit, else wide.
     pub(super) fn store(&mut self, row: u32, values: &[i32]) {
         self.changed[row as usize * self.width / PAGE] = true;
         let cells = &mut self.cells[row as usize * self.width..][..self.width];
