@@ -131,6 +131,16 @@ impl Ledger {
         if self.digest(&content) == version.digest { Ok(content) } else { Err(bad()) }
     }
 
+    /// Refuses if the tokens of any version that is kept are not those that were recorded.
+    pub(crate) fn check_contents(&self) -> Result<(), Error> {
+        for document in self.documents()? {
+            for version in document.versions.iter().filter(|v| v.forgotten.is_none()) {
+                self.content(&document, version)?;
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn transaction(&self, id: u64) -> Result<TransactionRecord, Error> {
         let found = self.database.get(TRANSACTIONS, id)?.ok_or(Error::NoTransaction(id))?;
         self.decode("a transaction", &found)

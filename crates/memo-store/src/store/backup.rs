@@ -14,6 +14,8 @@ impl Store {
     /// Writes a copy of the model where nothing is yet. The copy is a model like any other.
     pub fn backup(&mut self, to: &Path) -> Result<(), Error> {
         self.memory()?;
+        // A copy must not make damage look sound.
+        self.ledger()?.check_contents()?;
         self.copy_to_new(to, CopyKind::Backup, |store, directory| {
             write_tokenizer(directory, &store.tokenizer)?;
             store.ledger()?.copy_to(&directory.join(FILE), &HashSet::new(), |_| (), |_| ())?;

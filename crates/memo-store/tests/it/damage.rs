@@ -373,3 +373,47 @@ fn a_ledger_older_than_the_checkpoint_is_refused() {
     assert!(matches!(Store::open(&at), Err(Error::Damaged { path, .. }) if path == old));
     assert!(Snapshot::open(&at).is_err());
 }
+
+/// One flipped bit of one token: whoever reads it says which document it is, nothing copies it, and the rest works.
+#[test]
+fn a_damaged_token_is_never_believed() {
+    let sound = Sound::new();
+    let at = sound.home.path().join("damaged.memo");
+    let (_, ledger) = sound.files.iter().find(|(name, _)| name == "ledger.redb").unwrap();
+    let words = Tokenizer::words([TEXT, "dogs run far . they come home late ."]).unwrap();
+    let tokens = words.encode("dogs run far .").unwrap();
+    let stored: Vec<u8> = tokens.iter().flat_map(|token| token.to_le_bytes()).collect();
+    let place = memchr::memmem::find(ledger, &stored).unwrap();
+    let mut changed = ledger.clone();
+    changed[place] ^= 1;
+    sound.with(&at, "ledger.redb", Some(&changed));
+    let names = |error: Error| {
+        let error = error.to_string();
+        assert!(error.contains("document \"c\", version 1"), "{error}");
+    };
+    // The checkpoint lacks the document: nobody can make the memory without it.
+    names(Snapshot::open(&at).err().unwrap());
+    names(Store::open(&at).err().unwrap());
+    // With a checkpoint that has it, the memory is right, and what needs the tokens is refused.
+    sound.with(&at, "", None);
+    let mut store = Store::open(&at).unwrap();
+    store.checkpoint().unwrap();
+    drop(store);
+    let path = at.join("ledger.redb");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let place = memchr::memmem::find(&bytes, &stored).unwrap();
+    bytes[place] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let mut store = Store::open(&at).unwrap();
+    assert_eq!(says(&store, PROMPT, 4), sound.says);
+    assert_eq!(store.digest().unwrap(), sound.digest);
+    assert_eq!(store.text("a", None).unwrap(), TEXT);
+    names(store.text("c", None).err().unwrap());
+    names(store.rebuild(None).err().unwrap());
+    names(store.backup(&at.with_extension("backup")).err().unwrap());
+    names(store.export(&at.with_extension("export"), true).err().unwrap());
+    assert!(!at.with_extension("backup").exists() && !at.with_extension("export").exists());
+    let damage = store.verify(&Observer::default()).unwrap().damage;
+    assert!(damage.iter().any(|what| what.contains("document \"c\"")), "{damage:?}");
+    store.memorize([NewDocument::text("the cat sleeps .").with_id("new")], None).unwrap();
+}
