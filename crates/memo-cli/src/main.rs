@@ -26,8 +26,12 @@ fn main() -> ExitCode {
         Command::Pages(options) => pages::write(options),
     };
     progress.end();
-    match result.and_then(|report| output::print(report.as_ref(), args.json)) {
-        Ok(()) => ExitCode::SUCCESS,
+    let printed = result.and_then(|report| {
+        output::print(report.as_ref(), args.json)?;
+        Ok(report.exit_code())
+    });
+    match printed {
+        Ok(code) => ExitCode::from(code),
         // A reader that has seen enough and closed the pipe is not an error.
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

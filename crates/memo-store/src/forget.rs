@@ -17,6 +17,7 @@ use crate::record::{Copy, Document, Forgotten, Kind, Place, Role, Transaction};
 use crate::store::Store;
 use crate::transact::Change;
 use memo::sparse::Digest;
+use memo_text::Encoding;
 use serde::{Serialize, Serializer};
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
@@ -259,8 +260,10 @@ impl Store {
 
     /// Live documents that have a passage in common with versions that are to go.
     fn sharing(&self, going: &[(Document, Vec<u32>)]) -> Result<Vec<String>, Error> {
-        let bytes = self.view.tokenizer.name() == "bytes";
-        let passage = if bytes { PASSAGE_OF_BYTES } else { PASSAGE };
+        let passage = match self.view.tokenizer.encoding() {
+            Encoding::Raw => PASSAGE_OF_BYTES,
+            Encoding::Utf8 => PASSAGE,
+        };
         let mut passages: HashSet<Vec<u32>> = HashSet::new();
         for (document, versions) in going {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {

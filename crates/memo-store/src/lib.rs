@@ -48,6 +48,7 @@ mod packed;
 mod reader;
 mod record;
 mod rollback;
+mod source;
 mod stats;
 mod store;
 mod transact;
@@ -71,6 +72,7 @@ pub use self::reader::Reader;
 pub use self::record::{
     Copy, CopyKind, Document, Forgotten, Kind, Op, Place, Role, Transaction, Version,
 };
+pub use self::source::{FILE_LABEL, FileConflict};
 pub use self::stats::{Fill, Overfull, Stats, fitting};
 pub use self::store::Store;
 pub use self::verify::Verified;

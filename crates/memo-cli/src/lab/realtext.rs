@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use memo::readout::{Backoff, Sum};
 use memo::sparse::{Shape, Size};
 use memo_lab::realtext;
-use memo_text::{Content, Encoding, Item, ReadOptions, Reader, Tokenizer, TokenizerSpec};
+use memo_text::{Content, Corpus, CorpusEntry, CorpusOptions, Encoding, Tokenizer, TokenizerSpec};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::Path;
@@ -31,10 +31,10 @@ pub(super) fn realtext(
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
     progress.step("reading");
-    let raw = options.tokenizer == TokenizerSpec::Bytes;
-    let mut memorized = read(&options.text, raw)?;
+    let encoding = options.tokenizer.encoding();
+    let mut memorized = read(&options.text, encoding)?;
     let held_out = match (&options.held_out, options.split) {
-        (Some(path), _) => read(path, raw)?,
+        (Some(path), _) => read(path, encoding)?,
         (None, Some(share)) => split(&mut memorized, share)?,
         (None, None) => Vec::new(),
     };
@@ -91,13 +91,13 @@ pub(super) fn realtext(
 }
 
 /// The documents of a file, a folder or standard input; none is an error.
-fn read(path: &Path, raw: bool) -> anyhow::Result<Vec<Content>> {
-    let encoding = if raw { Encoding::Raw } else { Encoding::Utf8 };
+fn read(path: &Path, encoding: Encoding) -> anyhow::Result<Vec<Content>> {
+    let how = CorpusOptions { encoding, strict: true, ..CorpusOptions::default() };
     let mut documents = Vec::new();
-    for item in Reader::open(path, ReadOptions { encoding, ..ReadOptions::default() })? {
-        match item? {
-            Item::Document(document) => documents.push(document.content),
-            Item::Skipped(skipped) => anstream::eprintln!("skipped {skipped}"),
+    for entry in Corpus::open([path], how)? {
+        match entry? {
+            CorpusEntry::Document(document) => documents.push(document.content),
+            CorpusEntry::Skipped(skip) => anstream::eprintln!("skipped {skip}"),
         }
     }
     if documents.is_empty() {

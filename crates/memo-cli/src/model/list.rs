@@ -4,7 +4,7 @@ use super::open;
 use crate::args::model::{ModelOptions, ShowOptions, TraceOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled, thousands};
 use crate::progress::Progress;
-use memo_store::{Document, Transaction, fitting};
+use memo_store::{Document, FILE_LABEL, Transaction, fitting};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 
@@ -31,7 +31,9 @@ impl Display for Docs {
             format!("{:<width$}  {:>10}  {:>3}  {:<11}  labels", "document", "tokens", "v", "");
         writeln!(f, "{}", styled(TITLE, head.trim_end()))?;
         for row in &self.documents {
-            let labels: Vec<String> = row.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            // Paths are long; `memo show` has them.
+            let labels = row.labels.iter().filter(|(key, _)| *key != FILE_LABEL);
+            let labels: Vec<String> = labels.map(|(k, v)| format!("{k}={v}")).collect();
             let version = row.version.map_or_else(String::new, |version| version.to_string());
             let line = format!(
                 "{:<width$}  {:>10}  {version:>3}  {:<11}  {}",

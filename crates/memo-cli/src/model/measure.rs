@@ -7,22 +7,21 @@ use crate::progress::Progress;
 use anyhow::{Context, bail};
 use memo::readout::{Backoff, score_at};
 use memo_store::Reader;
-use memo_text::{Encoding, Item, ReadOptions};
+use memo_text::{Corpus, CorpusOptions};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
-/// The tokens of the documents in a file, folder or standard input.
+/// The tokens of the documents in a file, a folder, files that match a glob, or standard input. What cannot be read is
+/// an error: a measurement of some of them would say nothing.
 fn read(path: &Path, reader: &Reader) -> anyhow::Result<Vec<Vec<u32>>> {
-    let raw = reader.tokenizer().name() == "bytes";
-    let encoding = if raw { Encoding::Raw } else { Encoding::Utf8 };
+    let (tokenizer, strict) = (reader.tokenizer(), true);
+    let how = CorpusOptions { encoding: tokenizer.encoding(), strict, ..CorpusOptions::default() };
     let mut texts = Vec::new();
-    for item in memo_text::Reader::open(path, ReadOptions { encoding, ..ReadOptions::default() })? {
-        if let Item::Document(document) = item? {
-            texts.push(reader.tokenizer().encode_bytes(document.content.as_bytes())?);
-        }
+    for document in Corpus::open([path], how)?.documents()? {
+        texts.push(tokenizer.encode_bytes(document.content.as_bytes())?);
     }
     if texts.is_empty() {
         bail!("{}: nothing to read; give a text that is not empty", path.display());

@@ -20,6 +20,7 @@ pub use error::TokenizerError;
 pub use spec::TokenizerSpec;
 pub use stream::StreamDecoder;
 
+use crate::corpus::Encoding;
 use bpe::Bpe;
 use huggingface::HuggingFace;
 use std::borrow::Cow;
@@ -193,6 +194,14 @@ impl Tokenizer {
             Kind::Bytes => "bytes",
             Kind::Words(_) => "words",
             Kind::HuggingFace(_) => "huggingface",
+        }
+    }
+
+    /// How the bytes of a file must be read to be encoded: as they are for `bytes`, as UTF-8 for all others.
+    pub fn encoding(&self) -> Encoding {
+        match self.kind {
+            Kind::Bytes => Encoding::Raw,
+            Kind::Bpe(_) | Kind::Words(_) | Kind::HuggingFace(_) => Encoding::Utf8,
         }
     }
 
