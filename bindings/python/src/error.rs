@@ -1,6 +1,7 @@
 //! Errors: what the crates below refuse, as Python's exceptions, in the same words.
 
 use memo_store::Error;
+use memo_text::{CorpusError, CorpusErrorKind};
 use pyo3::exceptions::{
     PyException, PyFileExistsError, PyFileNotFoundError, PyLookupError, PyOSError, PyValueError,
 };
@@ -146,9 +147,14 @@ impl From<memo_text::TokenizerError> for Refusal {
     }
 }
 
-impl From<memo_text::ReadError> for Refusal {
-    fn from(error: memo_text::ReadError) -> Self {
-        Refusal::invalid(error)
+impl From<CorpusError> for Refusal {
+    fn from(error: CorpusError) -> Self {
+        let kind = match error.kind {
+            CorpusErrorKind::Io(_) => Kind::Storage,
+            CorpusErrorKind::Duplicate { .. } => Kind::State,
+            _ => Kind::Invalid,
+        };
+        Refusal::new(kind, error)
     }
 }
 

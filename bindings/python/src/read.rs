@@ -1,7 +1,7 @@
 //! Documents of files, and sizes: what the command line does before it opens a model.
 
 use crate::error::Refusal;
-use memo_text::{Encoding, Format, Item, ReadOptions, Reader};
+use memo_text::{Corpus, CorpusOptions, Encoding};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
@@ -14,22 +14,17 @@ pub(crate) fn read_documents(
     jsonl_field: Option<String>,
     raw: bool,
 ) -> PyResult<Vec<(String, Vec<u8>)>> {
-    let how = ReadOptions {
+    let default = CorpusOptions::default();
+    let options = CorpusOptions {
         encoding: if raw { Encoding::Raw } else { Encoding::Utf8 },
-        format: if jsonl_field.is_some() { Format::Jsonl } else { Format::Auto },
-        text_field: jsonl_field.unwrap_or_else(|| "text".to_owned()),
-        ..ReadOptions::default()
+        jsonl: jsonl_field.is_some(),
+        text_field: jsonl_field.unwrap_or(default.text_field),
+        strict: true,
+        ..CorpusOptions::default()
     };
     let read = || -> Result<Vec<(String, Vec<u8>)>, Refusal> {
-        let mut documents = Vec::new();
-        for path in paths {
-            for item in Reader::open(path, how.clone())? {
-                if let Item::Document(document) = item? {
-                    documents.push((document.id, document.content.as_bytes().to_vec()));
-                }
-            }
-        }
-        Ok(documents)
+        let documents = Corpus::open(paths, options)?.documents()?.into_iter();
+        Ok(documents.map(|d| (d.id, d.content.as_bytes().to_vec())).collect())
     };
     Ok(py.detach(read)?)
 }

@@ -18,7 +18,7 @@ pub enum Error {
     Store(#[from] memo_store::Error),
     /// A file of questions and answers could not be read.
     #[error(transparent)]
-    Read(#[from] memo_text::ReadError),
+    Read(#[from] memo_text::CorpusError),
     /// A text could not be encoded.
     #[error(transparent)]
     Tokenizer(#[from] memo_text::TokenizerError),

@@ -43,6 +43,7 @@ mod packed;
 mod progress;
 mod record;
 mod snapshot;
+mod source;
 mod store;
 mod time;
 
@@ -58,6 +59,7 @@ pub use self::snapshot::{
     ModelCopy, Overload, RecallReport, ScoreReport, SlotEvidence, Snapshot, Source, Stats,
     TextMatches, TokenScore, Transaction, VerifyReport, Version, fitting_size,
 };
+pub use self::source::{FILE_LABEL, FileConflict};
 pub use self::store::{
     ChangeReport, Conflict, EditReport, FreezeReport, MemorizeReport, MergeReport, NewDocument,
     Proof, RebuildReport, Receipt, RenamedDocument, Store,

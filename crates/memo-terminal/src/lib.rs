@@ -43,8 +43,12 @@ pub fn run(
     let progress = Progress::new(!options.quiet && !options.json);
     let result = command(&progress);
     progress.end();
-    match result.and_then(|report| output::print(report.as_ref(), options.json)) {
-        Ok(()) => ExitCode::SUCCESS,
+    let printed = result.and_then(|report| {
+        output::print(report.as_ref(), options.json)?;
+        Ok(report.exit_code())
+    });
+    match printed {
+        Ok(code) => ExitCode::from(code),
         // A reader that has seen enough and closed the pipe is not an error.
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use memo::measure::{self, Experiment};
 use memo::readout::{Backoff, Sum};
 use memo::sparse::{Shape, Size};
-use memo_text::{Content, Encoding, Item, ReadOptions, Reader, Tokenizer, TokenizerSpec};
+use memo_text::{Content, Corpus, CorpusOptions, Encoding, Tokenizer, TokenizerSpec};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -82,9 +82,9 @@ impl Texts {
     /// Reads the files that the options name.
     pub fn read(options: &MeasureOptions, progress: &Progress) -> anyhow::Result<Self> {
         progress.step("reading");
-        let raw = options.tokenizer == TokenizerSpec::Bytes;
-        let memorized = read(&options.text, raw)?;
-        let held_out = options.held_out.as_ref().map(|path| read(path, raw)).transpose()?;
+        let encoding = options.tokenizer.encoding();
+        let memorized = read(&options.text, encoding)?;
+        let held_out = options.held_out.as_ref().map(|path| read(path, encoding)).transpose()?;
         Ok(Texts { memorized, held_out: held_out.unwrap_or_default() })
     }
 
@@ -174,15 +174,10 @@ impl Encoded<'_> {
 }
 
 /// The documents of a file, a folder or standard input; none is an error.
-fn read(path: &Path, raw: bool) -> anyhow::Result<Vec<Content>> {
-    let encoding = if raw { Encoding::Raw } else { Encoding::Utf8 };
-    let mut documents = Vec::new();
-    for item in Reader::open(path, ReadOptions { encoding, ..ReadOptions::default() })? {
-        match item? {
-            Item::Document(document) => documents.push(document.content),
-            Item::Skipped(skipped) => anstream::eprintln!("skipped {skipped}"),
-        }
-    }
+fn read(path: &Path, encoding: Encoding) -> anyhow::Result<Vec<Content>> {
+    let how = CorpusOptions { encoding, strict: true, ..CorpusOptions::default() };
+    let documents = Corpus::open([path], how)?.documents()?;
+    let documents: Vec<Content> = documents.into_iter().map(|document| document.content).collect();
     if documents.is_empty() {
         bail!("{}: nothing to read; give a text that is not empty", path.display());
     }

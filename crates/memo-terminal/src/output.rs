@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
-use std::fmt::Display;
+use std::fmt::{Display, Formatter};
 use std::io::{ErrorKind, Write};
 
 /// Headings.
@@ -18,11 +18,35 @@ pub const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub trait Report: Display {
     /// The report as one JSON object.
     fn to_json(&self) -> serde_json::Result<String>;
+
+    /// What the program ends with.
+    fn exit_code(&self) -> u8 {
+        0
+    }
 }
 
 impl<T: Display + serde::Serialize> Report for T {
     fn to_json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(self)
+    }
+}
+
+/// The report of a command that did its work, but for something that could not be read.
+pub struct Incomplete<T>(pub T);
+
+impl<T: Display> Display for Incomplete<T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<T: Report> Report for Incomplete<T> {
+    fn to_json(&self) -> serde_json::Result<String> {
+        self.0.to_json()
+    }
+
+    fn exit_code(&self) -> u8 {
+        3
     }
 }
 

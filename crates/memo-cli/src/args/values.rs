@@ -1,14 +1,24 @@
 //! Values that are checked as they are typed: what is wrong is said before anything is opened.
 
+use memo_store::FILE_LABEL;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 pub(crate) fn label(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
+        Some((key, value)) if !key.is_empty() => Ok((label_name(key)?, value.into())),
         _ => Err("must be KEY=VALUE".to_owned()),
     }
+}
+
+pub(crate) fn label_name(name: &str) -> Result<String, String> {
+    if name == FILE_LABEL {
+        return Err(format!(
+            "the label {name} says where a document was read; choose another name"
+        ));
+    }
+    Ok(name.to_owned())
 }
 
 pub(crate) fn share(text: &str) -> Result<f64, String> {

@@ -9,7 +9,7 @@ use crate::printed::Printed;
 use crate::progress::Progress;
 use anyhow::bail;
 use memo_store::{ChangeReport, EditReport, ForgottenVersion, Receipt, TransactionKind};
-use memo_text::{Encoding, Item, ReadOptions, Reader};
+use memo_text::{Corpus, CorpusOptions};
 use std::fmt::Formatter;
 
 fn print_change(report: &ChangeReport, f: &mut Formatter<'_>) -> std::fmt::Result {
@@ -56,19 +56,20 @@ pub(crate) fn forget(
     let reason = options.reason.reason.as_deref();
     let mut ids = options.doc.clone();
     if let Some(path) = &options.file {
-        let raw = store.tokenizer().name() == "bytes";
-        let encoding = if raw { Encoding::Raw } else { Encoding::Utf8 };
-        let mut items = Reader::open(path, ReadOptions { encoding, ..ReadOptions::default() })?;
-        let Some(Item::Document(document)) = items.next().transpose()? else {
-            bail!("{}: there is no text in it", path.display());
-        };
-        let tokens = store.tokenizer().encode_bytes(document.content.as_bytes())?;
-        let found = store.with_tokens(&tokens)?;
-        if found.is_empty() {
-            let path = path.display();
-            bail!("no document has the content of {path}; `memo find` searches for parts");
+        let (encoding, strict) = (store.tokenizer().encoding(), true);
+        let how = CorpusOptions { encoding, strict, ..CorpusOptions::default() };
+        for document in Corpus::open([path], how)?.documents()? {
+            let tokens = store.tokenizer().encode_bytes(document.content.as_bytes())?;
+            let found = store.with_tokens(&tokens)?;
+            if found.is_empty() {
+                let location = document.location;
+                bail!("no document has the content of {location}; `memo find` searches for parts");
+            }
+            ids.extend(found);
         }
-        ids = found;
+        if ids.is_empty() {
+            bail!("{}: there is no text in it", path.display());
+        }
     }
     progress.step("forgetting");
     let receipt = if let Some(text) = &options.text {

@@ -6,7 +6,7 @@ use crate::output::{FAINT, GOOD, Report, TITLE, styled, thousands};
 use crate::printed::Printed;
 use crate::progress::Progress;
 use memo_store::{
-    DigestReport, Document, DocumentState, DocumentText, Transaction, fitting_size,
+    DigestReport, Document, DocumentState, DocumentText, FILE_LABEL, Transaction, fitting_size,
 };
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
@@ -24,7 +24,9 @@ impl Display for Docs {
             format!("{:<width$}  {:>10}  {:>3}  {:<11}  labels", "document", "tokens", "v", "");
         writeln!(f, "{}", styled(TITLE, head.trim_end()))?;
         for row in &self.documents {
-            let labels: Vec<String> = row.labels.iter().map(|(k, v)| format!("{k}={v}")).collect();
+            // Paths are long; `memo show` has them.
+            let labels = row.labels.iter().filter(|(key, _)| *key != FILE_LABEL);
+            let labels: Vec<String> = labels.map(|(k, v)| format!("{k}={v}")).collect();
             let version = row.version.map_or_else(String::new, |version| version.to_string());
             let line = format!(
                 "{:<width$}  {:>10}  {version:>3}  {:<11}  {}",

@@ -7,8 +7,9 @@ mod explain;
 mod keep;
 mod list;
 mod measure;
-mod paths;
+mod memorize;
 mod size;
+mod sync;
 
 use crate::args::model::ModelCommand;
 use crate::output::Report;
@@ -25,7 +26,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<Box<dyn Report>> {
     match command {
         ModelCommand::Init(options) => create::init(options),
-        ModelCommand::Memorize(options) => create::memorize(options, progress),
+        ModelCommand::Memorize(options) => memorize::memorize(options, progress),
         ModelCommand::Complete(options) => complete::complete(options, progress, json),
         ModelCommand::Recall(options) => measure::recall(options, progress),
         ModelCommand::Score(options) => measure::score(options, progress),

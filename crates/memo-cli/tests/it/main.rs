@@ -3,6 +3,8 @@
 mod cli;
 mod common;
 #[cfg(unix)]
+mod corpus;
+#[cfg(unix)]
 mod ends;
 #[cfg(unix)]
 mod guide;

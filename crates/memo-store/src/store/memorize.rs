@@ -12,10 +12,10 @@ use std::time::Instant;
 /// A document to memorize.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewDocument {
-    id: Option<String>,
-    labels: BTreeMap<String, String>,
-    text: Option<String>,
-    tokens: Vec<u32>,
+    pub(crate) id: Option<String>,
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) text: Option<String>,
+    pub(crate) tokens: Vec<u32>,
 }
 
 impl NewDocument {

@@ -2,7 +2,7 @@
 
 use crate::common::{self, digest_of, says, small};
 use memo_store::{
-    Conflict, Error, NewDocument, NewModel, Observer, RenamedDocument, Snapshot, Store,
+    Conflict, Error, FILE_LABEL, NewDocument, NewModel, Observer, RenamedDocument, Snapshot, Store,
     TransactionKind,
 };
 
@@ -472,4 +472,38 @@ fn an_export_can_be_imported() {
         assert!(!place("never").exists());
         assert_eq!(store.forget(&["a"], None).unwrap().copies.len(), 2);
     }
+}
+
+#[test]
+fn a_document_from_another_file_is_noticed_before_it_replaces_one() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
+    let from = |id: &str, text: &str, file: &str| {
+        let document = NewDocument::text(text).with_id(id);
+        if file.is_empty() { document } else { document.with_label(FILE_LABEL, file) }
+    };
+    let old = [from("owl", OWL, "/a/owl"), from("cat", CAT, ""), from("gone", OWL, "/a/gone")];
+    store.memorize(old, None).unwrap();
+    store.retire("gone", None).unwrap();
+    let conflicts = |store: &Store, id, text, file| {
+        let tokens = store.tokenizer().encode(text).unwrap();
+        let tokens = NewDocument::tokens(tokens).with_id(id).with_label(FILE_LABEL, file);
+        let found = store.file_conflicts(&[from(id, text, file)]).unwrap();
+        assert_eq!(found, store.file_conflicts(&[tokens]).unwrap());
+        found.len()
+    };
+    assert_eq!(conflicts(&store, "owl", CAT, "/b/owl"), 1);
+    // The same file, the same content, no file, no such document, none that is live.
+    assert_eq!(conflicts(&store, "owl", CAT, "/a/owl"), 0);
+    assert_eq!(conflicts(&store, "owl", OWL, "/b/owl"), 0);
+    assert_eq!(conflicts(&store, "cat", OWL, "/b/cat"), 0);
+    assert_eq!(conflicts(&store, "dog", OWL, "/b/dog"), 0);
+    assert_eq!(conflicts(&store, "gone", CAT, "/b/gone"), 0);
+    assert!(store.file_conflicts(&[from("owl", CAT, "")]).unwrap().is_empty());
+    // What it said before is not what it says now.
+    store.memorize([from("owl", CAT, "/a/owl")], None).unwrap();
+    assert_eq!(conflicts(&store, "owl", OWL, "/b/owl"), 1);
+    // The label goes when the document does.
+    store.forget(&["owl"], None).unwrap();
+    assert!(store.document("owl").unwrap().labels.is_empty());
 }

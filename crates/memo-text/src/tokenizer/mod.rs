@@ -20,7 +20,7 @@ pub use error::TokenizerError;
 pub use spec::TokenizerSpec;
 pub use stream::StreamDecoder;
 
-use crate::read::Encoding;
+use crate::corpus::Encoding;
 use bpe::Bpe;
 use huggingface::HuggingFace;
 use std::borrow::Cow;

@@ -1,6 +1,7 @@
 //! A tokenizer's name, as users write it and models keep it.
 
 use super::TokenizerError;
+use crate::corpus::Encoding;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -35,6 +36,16 @@ pub enum TokenizerSpec {
     Words,
     /// A file: a Hugging Face `tokenizer.json`, or a `words` vocabulary.
     File(PathBuf),
+}
+
+impl TokenizerSpec {
+    /// How the bytes of a file must be read for the tokenizer, also before there is one: `words` is made of what was read.
+    pub fn encoding(&self) -> Encoding {
+        match self {
+            Self::Bytes => Encoding::Raw,
+            Self::Gpt2 | Self::Cl100k | Self::O200k | Self::Words | Self::File(_) => Encoding::Utf8,
+        }
+    }
 }
 
 impl FromStr for TokenizerSpec {

@@ -12,7 +12,7 @@ pub(crate) struct ForgetOptions {
     /// Forget this document with all its versions; may be given several times.
     #[arg(long, value_name = "ID")]
     pub(crate) doc: Vec<String>,
-    /// Forget the document with the content of this file.
+    /// Forget the documents with the content of this file, line by line if it is a .jsonl.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Forget this text wherever it stands; - reads it from standard input.

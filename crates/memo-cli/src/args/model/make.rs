@@ -1,8 +1,8 @@
 //! What can be typed to make a model and fill it.
 
 use super::ReasonOptions;
-use crate::args::values::{between, bytes, label, slot};
-use memo_text::TokenizerSpec;
+use crate::args::values::{between, bytes, label, label_name, slot};
+use memo_text::{CorpusOptions, TokenizerSpec};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -64,6 +64,65 @@ pub(crate) struct InitOptions {
     pub(crate) shape: ShapeOptions,
 }
 
+/// How files are read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CorpusArgs {
+    /// Read the files as JSONL, with the text in this field.
+    #[arg(long, value_name = "FIELD")]
+    jsonl: Option<String>,
+
+    /// The JSONL field that holds ids, which every line must have; `id`, where a line has it, if not given.
+    #[arg(long, value_name = "FIELD")]
+    id_field: Option<String>,
+
+    /// A JSONL field that becomes a label; may be given several times.
+    #[arg(long = "label-field", value_name = "FIELD", value_parser = label_name)]
+    label_fields: Vec<String>,
+
+    /// What all ids begin with, e.g. work/.
+    #[arg(long, value_name = "NAME", conflicts_with = "id")]
+    prefix: Option<String>,
+
+    /// Of folders and globs, read only files that match, e.g. "*.md" or docs/; may be given several times.
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
+
+    /// Of folders and globs, leave out what matches; may be given several times.
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+
+    /// Read what .gitignore and .ignore files name, too.
+    #[arg(long)]
+    no_ignore: bool,
+
+    /// Memorize nothing if a file of a folder or glob cannot be read; without it, such a file is skipped.
+    #[arg(long)]
+    strict: bool,
+
+    /// The largest document that is read, 256MiB if not given.
+    #[arg(long, value_name = "SIZE", value_parser = bytes, allow_hyphen_values = true)]
+    max_bytes: Option<u64>,
+}
+
+impl CorpusArgs {
+    pub(crate) fn options(&self) -> CorpusOptions {
+        let default = CorpusOptions::default();
+        CorpusOptions {
+            jsonl: self.jsonl.is_some(),
+            text_field: self.jsonl.clone().unwrap_or(default.text_field),
+            id_field: self.id_field.clone(),
+            label_fields: self.label_fields.clone(),
+            prefix: self.prefix.clone().unwrap_or_default(),
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            ignore: !self.no_ignore,
+            strict: self.strict,
+            max_bytes: self.max_bytes.unwrap_or(default.max_bytes),
+            encoding: default.encoding,
+        }
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct MemorizeOptions {
     /// The model's directory; made with room for the input if it is not there.
@@ -73,10 +132,6 @@ pub(crate) struct MemorizeOptions {
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Read the files as JSONL, with the text in this field.
-    #[arg(long, value_name = "FIELD")]
-    pub(crate) jsonl: Option<String>,
-
     /// The document's id, if there is just one.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
@@ -84,6 +139,17 @@ pub(crate) struct MemorizeOptions {
     /// A label for every document.
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub(crate) labels: Vec<(String, String)>,
+
+    #[command(flatten)]
+    pub(crate) corpus: CorpusArgs,
+
+    /// Let documents replace those of the same ids that come from other files.
+    #[arg(long)]
+    pub(crate) replace: bool,
+
+    /// Retire the documents of the given folders and files whose text is gone from them.
+    #[arg(long)]
+    pub(crate) sync: bool,
 
     /// Memorize even if the memory is then too full to recall everything.
     #[arg(long)]

@@ -27,7 +27,7 @@ pub(crate) enum ModelCommand {
 
     /// Memorize files, folders, globs or standard input; makes the model if there is none.
     #[command(
-        after_help = "Examples:\n  memo memorize notes.memo ~/notes\n  memo memorize notes.memo a.txt b.txt --label source=mail\n  memo memorize notes.memo \"notes/**/*.md\"\n  memo memorize notes.memo posts.jsonl --jsonl body\n  git log | memo memorize notes.memo - --id git-log"
+        after_help = "Examples:\n  memo memorize notes.memo ~/notes\n  memo memorize notes.memo a.txt b.txt --label source=mail\n  memo memorize notes.memo \"notes/**/*.md\"\n  memo memorize notes.memo . --include \"*.md\" --exclude drafts/ --sync\n  memo memorize notes.memo posts.jsonl --jsonl body --id-field slug --label-field author\n  git log | memo memorize notes.memo - --id git-log"
     )]
     Memorize(MemorizeOptions),
 

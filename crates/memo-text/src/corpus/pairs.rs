@@ -1,6 +1,6 @@
 //! Questions and answers: one JSON object a line, as data for unlearning come.
 
-use super::ReadError;
+use super::{CorpusError, CorpusErrorKind, Location};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -15,13 +15,17 @@ pub struct Pair {
 
 impl Pair {
     /// Reads the pairs of a file: `{"question": …, "answer": …}` a line, other fields ignored. None is an error.
-    pub fn read(path: &Path) -> Result<Vec<Self>, ReadError> {
-        let text = std::fs::read_to_string(path).map_err(|reason| ReadError::io(path, reason))?;
+    pub fn read(path: &Path) -> Result<Vec<Self>, CorpusError> {
+        let text = std::fs::read_to_string(path);
+        let text = text.map_err(|reason| CorpusErrorKind::Io(reason).at_path(path))?;
         Self::parse(path, &text)
     }
 
-    fn parse(path: &Path, text: &str) -> Result<Vec<Self>, ReadError> {
-        let wrong = |line, reason| ReadError::Pair { path: path.to_owned(), line, reason };
+    fn parse(path: &Path, text: &str) -> Result<Vec<Self>, CorpusError> {
+        let wrong = |line: usize, reason| {
+            let location = Location { path: path.to_owned(), line: Some(line as u64) };
+            CorpusErrorKind::Pair { reason }.at(location)
+        };
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let pair = |(at, line): (usize, &str)| {
             serde_json::from_str(line).map_err(|error| wrong(at + 1, error.to_string()))
@@ -46,7 +50,7 @@ mod tests {
         let wrong =
             Pair::parse(Path::new("x.jsonl"), &format!("{good}\n{{\"question\": \"Who?\"}}\n"));
         let message = wrong.unwrap_err().to_string();
-        assert!(message.contains("x.jsonl, line 2") && message.contains("answer"), "{message}");
+        assert!(message.contains("x.jsonl:2") && message.contains("answer"), "{message}");
         assert!(Pair::parse(Path::new("x"), "\n").is_err());
     }
 }

@@ -1,8 +1,7 @@
 //! What the first bytes of a file say about the rest.
 
-use super::ReadError;
+use super::CorpusErrorKind;
 use std::io::{self, BufRead, Cursor, Read};
-use std::path::Path;
 
 /// How far a NUL is looked for. Text has none; nearly every binary format has one by then.
 const HEAD: u64 = 8 << 10;
@@ -16,9 +15,9 @@ pub(super) struct Sniffed<R> {
 }
 
 /// Looks at the head of a file, refuses what is not UTF-8 text, and takes a UTF-8 mark away.
-pub(super) fn text_only<R: BufRead>(mut read: R, path: &Path) -> Result<Sniffed<R>, ReadError> {
+pub(super) fn text_only<R: BufRead>(mut read: R) -> Result<Sniffed<R>, CorpusErrorKind> {
     let mut head = Vec::new();
-    read.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| ReadError::io(path, e))?;
+    read.by_ref().take(HEAD).read_to_end(&mut head).map_err(CorpusErrorKind::Io)?;
 
     // UTF-32 first: its little-endian mark starts with that of UTF-16.
     let encoding = match head.as_slice() {
@@ -27,10 +26,10 @@ pub(super) fn text_only<R: BufRead>(mut read: R, path: &Path) -> Result<Sniffed<
         _ => None,
     };
     if let Some(encoding) = encoding {
-        return Err(ReadError::OtherEncoding { path: path.to_owned(), encoding });
+        return Err(CorpusErrorKind::OtherEncoding { encoding });
     }
     if head.contains(&0) {
-        return Err(ReadError::Binary { path: path.to_owned() });
+        return Err(CorpusErrorKind::Binary);
     }
     let mark = if head.starts_with(UTF8_MARK) { UTF8_MARK.len() as u64 } else { 0 };
     let mut head = Cursor::new(head);

@@ -1,0 +1,254 @@
+//! `memo memorize`: a corpus is read whole and checked against the model before anything changes.
+
+use super::sync::FolderSync;
+use super::{advise, close, open};
+use crate::args::model::MemorizeOptions;
+use crate::output::{FAINT, GOOD, Incomplete, Report, styled, thousands};
+use crate::progress::Progress;
+use anyhow::bail;
+use memo_store::{
+    FILE_LABEL, FileConflict, MemorizeReport, NewDocument, NewModel, Store, fitting_size,
+};
+use memo_text::{Corpus, CorpusDocument, CorpusEntry, CorpusOptions, Skip, SkipReason, Tokenizer};
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+use std::ops::ControlFlow;
+
+/// Bytes whose tokenizing takes long enough to show how far it is.
+const LONG: usize = 4 << 20;
+
+/// How much of a list is shown; `--json` has all of it.
+const SHOWN: usize = 20;
+
+#[derive(Serialize)]
+struct Memorized {
+    #[serde(flatten)]
+    report: MemorizeReport,
+    retired: Vec<String>,
+    skipped: Vec<Skipped>,
+    model: String,
+    made: bool,
+}
+
+/// Something that was not read.
+#[derive(Serialize)]
+struct Skipped {
+    source: String,
+    reason: String,
+    /// Whether it should have been read and could not be.
+    failed: bool,
+    /// Whether a count of it is enough.
+    #[serde(skip)]
+    counted: bool,
+}
+
+impl From<Skip> for Skipped {
+    fn from(skip: Skip) -> Self {
+        Skipped {
+            source: skip.location.to_string(),
+            reason: skip.reason.to_string(),
+            failed: skip.reason.is_failure(),
+            counted: matches!(skip.reason, SkipReason::Hidden | SkipReason::Ignored),
+        }
+    }
+}
+
+/// What was skipped, in lines.
+fn listed(skipped: &[Skipped]) -> Vec<String> {
+    let counted = skipped.iter().filter(|skipped| skipped.counted).count();
+    let mut lines: Vec<String> = skipped
+        .iter()
+        .filter(|skipped| !skipped.counted)
+        .map(|skipped| format!("{}: {}", skipped.source, skipped.reason))
+        .collect();
+    let more = lines.len().saturating_sub(SHOWN);
+    lines.truncate(SHOWN);
+    lines.extend((more > 0).then(|| format!("{more} more")));
+    lines.extend((counted > 0).then(|| format!("{counted} hidden or ignored")));
+    lines
+}
+
+impl Display for Memorized {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        for line in listed(&self.skipped) {
+            writeln!(f, "{} {line}", styled(FAINT, "skipped"))?;
+        }
+        if self.made {
+            writeln!(f, "{} {}", styled(GOOD, "made"), self.model)?;
+        }
+        let MemorizeReport { documents, tokens, added, updated, unchanged, .. } = &self.report;
+        let known = format!(
+            "{} new, {} changed, {} known already",
+            added.len(),
+            updated.len(),
+            unchanged.len()
+        );
+        writeln!(
+            f,
+            "{} {}, {} tokens  {}",
+            styled(GOOD, "memorized"),
+            counted(*documents, "document"),
+            thousands(*tokens),
+            styled(FAINT, known)
+        )?;
+        if let Some(transaction) = self.report.transaction {
+            let rate = thousands(self.report.tokens_per_second as u64);
+            let details = format!("transaction {transaction}, {rate} tokens/s");
+            writeln!(f, "  {}", styled(FAINT, details))?;
+        }
+        if !self.retired.is_empty() {
+            let what = counted(self.retired.len(), "document");
+            let names = &self.retired[..self.retired.len().min(SHOWN)];
+            let more = if self.retired.len() > SHOWN { ", …" } else { "" };
+            let names = styled(FAINT, format!("{}{more}", names.join(", ")));
+            writeln!(f, "{} {what} whose text is gone  {names}", styled(GOOD, "retired"))?;
+        }
+        advise(f, &self.model, self.report.load)
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", thousands(count as u64))
+}
+
+/// What was read.
+#[derive(Default)]
+struct Reading {
+    documents: Vec<NewDocument>,
+    tokens: u64,
+    skipped: Vec<Skipped>,
+}
+
+pub(crate) fn memorize(
+    options: &MemorizeOptions,
+    progress: &Progress,
+) -> anyhow::Result<Box<dyn Report>> {
+    let mut sync = if options.sync { Some(FolderSync::new(&options.paths)?) } else { None };
+    let existing =
+        if options.model.exists() { Some(open(&options.model, progress)?) } else { None };
+    let tokenizer = existing.as_ref().map_or_else(Tokenizer::gpt2, |s| s.tokenizer().clone());
+    let Reading { documents, tokens, skipped } =
+        read(options, &tokenizer, sync.as_mut(), progress)?;
+    let (made, count) = (existing.is_none(), documents.len());
+    if count == 0 && (made || sync.is_none()) {
+        let given: Vec<String> = options.paths.iter().map(|p| p.display().to_string()).collect();
+        let mut why = listed(&skipped);
+        if why.is_empty() {
+            why.push("there is no file".to_owned());
+        }
+        bail!("there is nothing to memorize in {}:\n  {}", given.join(", "), why.join("\n  "));
+    }
+    if options.id.is_some() && count > 1 {
+        bail!("--id names one document, and there are {count}");
+    }
+    let mut retired = Vec::new();
+    let report = if let Some(mut store) = existing {
+        if !options.replace {
+            refuse(&store.file_conflicts(&documents)?)?;
+        }
+        if let Some(sync) = sync {
+            retired = sync.gone(store.documents()?);
+        }
+        let done = put(&mut store, documents, tokens, options)?;
+        for id in &retired {
+            let reason = options.reason.reason.as_deref();
+            store.retire(id, reason.or(Some("its text is gone")))?;
+        }
+        close(store, progress)?;
+        done
+    } else {
+        let new = NewModel { size: fitting_size(tokens), ..NewModel::default() };
+        Store::create_filled(&options.model, &new, |store| {
+            store.observe(progress.callback());
+            put(store, documents, tokens, options)
+        })?
+    };
+    let incomplete = skipped.iter().any(|skipped| skipped.failed);
+    let model = options.model.display().to_string();
+    let report = Memorized { report, retired, skipped, model, made };
+    Ok(if incomplete { Box::new(Incomplete(report)) } else { Box::new(report) })
+}
+
+/// Refuses to replace documents that come from elsewhere.
+fn refuse(conflicts: &[FileConflict]) -> anyhow::Result<()> {
+    if conflicts.is_empty() {
+        return Ok(());
+    }
+    let shown = conflicts.iter().take(SHOWN).map(|FileConflict { document, live, new }| {
+        format!("\n  {document}: memorized from {live}, now in {new}")
+    });
+    bail!(
+        "{} of other files would be replaced:{}\n--prefix NAME/ gives the documents of this run ids of their own; \
+         --replace makes them new versions",
+        counted(conflicts.len(), "document"),
+        shown.collect::<String>()
+    );
+}
+
+/// Memorizes documents of so many tokens, if they fit or must.
+fn put(
+    store: &mut Store,
+    documents: Vec<NewDocument>,
+    tokens: u64,
+    options: &MemorizeOptions,
+) -> anyhow::Result<MemorizeReport> {
+    if let Some(over) = store.overload(tokens)?.filter(|_| !options.force) {
+        let model = options.model.display();
+        bail!(
+            "{model} {over}; make it larger with `memo rebuild {model} --memory {}MiB`, or use --force",
+            over.needed >> 20
+        );
+    }
+    Ok(store.memorize(documents, options.reason.reason.as_deref())?)
+}
+
+/// Reads and encodes the documents that were asked for.
+fn read(
+    options: &MemorizeOptions,
+    tokenizer: &Tokenizer,
+    mut sync: Option<&mut FolderSync>,
+    progress: &Progress,
+) -> anyhow::Result<Reading> {
+    let mut reading = Reading::default();
+    let how = CorpusOptions { encoding: tokenizer.encoding(), ..options.corpus.options() };
+    for entry in Corpus::open(&options.paths, how)? {
+        let entry = entry?;
+        if let Some(sync) = &mut sync {
+            sync.read(&entry);
+        }
+        match entry {
+            CorpusEntry::Skipped(skip) => reading.skipped.push(skip.into()),
+            CorpusEntry::Document(document) => {
+                let ids = encode(&document, tokenizer, progress)?;
+                reading.tokens += ids.len() as u64 + 1;
+                let CorpusDocument { id, labels, source, .. } = document;
+                let id = options.id.clone().unwrap_or(id);
+                let source = source.map(|source| (FILE_LABEL.to_owned(), source));
+                let labels = labels.into_iter().chain(options.labels.iter().cloned());
+                let labelled = |new: NewDocument, (key, value)| new.with_label(key, value);
+                let new = NewDocument::tokens(ids).with_id(id);
+                reading.documents.push(labels.chain(source).fold(new, labelled));
+            }
+        }
+    }
+    Ok(reading)
+}
+
+fn encode(
+    document: &CorpusDocument,
+    tokenizer: &Tokenizer,
+    progress: &Progress,
+) -> anyhow::Result<Vec<u32>> {
+    let bytes = document.content.as_bytes();
+    let what = format!("reading {}", document.id);
+    if bytes.len() > LONG {
+        progress.begin(what, bytes.len() as u64, true);
+    } else {
+        progress.step(what);
+    }
+    Ok(tokenizer.encode_bytes_watched(bytes, &mut |done| {
+        progress.at(done as u64);
+        ControlFlow::Continue(())
+    })?)
+}
