@@ -24,7 +24,6 @@ type Symbolic = Vec<(Sequence, f64)>;
 /// ```
 /// use memo::dense::DenseConfig;
 /// use memo::oracle::Oracle;
-/// use memo::LanguageMemory;
 /// let mut oracle = Oracle::new(&DenseConfig::new(20, 64, 2, 3))?;
 /// oracle.memorize(&[1, 2, 3, 4, 5, 6, 7, 8, 9])?;
 /// assert_eq!(oracle.weights(&[1, 2, 3, 4, 5, 6, 7, 8])?[9], 3.0);  // once per layer
@@ -57,11 +56,37 @@ impl Oracle {
         })
     }
 
+    /// Memorizes a text.
+    pub fn memorize(&mut self, text: &[u32]) -> Result<(), Error> {
+        check_tokens(text, self.config.vocab)?;
+        self.write(text, 1, true);
+        Ok(())
+    }
+
+    /// Forgets a text; inner sequences stay.
+    pub fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
+        check_tokens(text, self.config.vocab)?;
+        self.write(text, -1, false);
+        Ok(())
+    }
+
     /// Forgets a text, and the inner sequences that no other text uses.
     pub fn forget_completely(&mut self, text: &[u32]) -> Result<(), Error> {
         check_tokens(text, self.config.vocab)?;
         self.write(text, -1, true);
         Ok(())
+    }
+
+    /// The weight of every token as the successor of a context: the sum over all layers.
+    pub fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
+        check_tokens(context, self.config.vocab)?;
+        let mut total = vec![0.0; self.config.vocab];
+        for layer in self.by_layer(context) {
+            for (token, weight) in layer {
+                total[token as usize] += weight;
+            }
+        }
+        Ok(total.into_iter().map(|w| w as f32).collect())
     }
 
     /// The weights that one layer, counted from 1, gives to tokens after a context. Tokens not listed have weight 0.
@@ -193,26 +218,15 @@ impl LanguageMemory for Oracle {
     }
 
     fn memorize(&mut self, text: &[u32]) -> Result<(), Error> {
-        check_tokens(text, self.config.vocab)?;
-        self.write(text, 1, true);
-        Ok(())
+        self.memorize(text)
     }
 
     fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
-        check_tokens(text, self.config.vocab)?;
-        self.write(text, -1, false);
-        Ok(())
+        self.forget(text)
     }
 
     fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
-        check_tokens(context, self.config.vocab)?;
-        let mut total = vec![0.0; self.config.vocab];
-        for layer in self.by_layer(context) {
-            for (token, weight) in layer {
-                total[token as usize] += weight;
-            }
-        }
-        Ok(total.into_iter().map(|w| w as f32).collect())
+        self.weights(context)
     }
 }
 
