@@ -34,11 +34,11 @@ pub enum Change {
     ForgetCompletely,
 }
 
-/// A function that is told, from time to time, how many tokens are done, and says whether to go on.
-pub type Told<'a> = &'a mut (dyn FnMut(usize) -> ControlFlow<()> + Send);
+/// A function that gets the number of tokens that are done, from time to time, and returns whether to go on.
+pub type Progress<'a> = &'a mut (dyn FnMut(usize) -> ControlFlow<()> + Send);
 
-/// Tokens between two calls of [`Told`]. A change of fewer cannot be stopped, and takes no copy to go back to.
-const TOLD: usize = 1024;
+/// Tokens between two calls of [`Progress`]. A change of fewer cannot be stopped, and takes no copy to go back to.
+const INTERVAL: usize = 1024;
 
 impl Memories {
     pub(super) fn new(config: &DenseConfig) -> Self {
@@ -80,13 +80,13 @@ impl Memories {
         }
     }
 
-    /// Writes texts; where `told` says to stop, everything is as it was before.
+    /// Writes texts; where `progress` says to stop, everything is as it was before.
     pub(super) fn change(
         &mut self,
         encoder: &Encoder,
         texts: &[&[u32]],
         change: Change,
-        told: Option<Told<'_>>,
+        progress: Option<Progress<'_>>,
     ) -> ControlFlow<()> {
         let tokens: usize = texts.iter().map(|text| text.len()).sum();
         let room = || {
@@ -94,12 +94,12 @@ impl Memories {
             let held = encoder.bytes() as u64 + copy;
             check_memory(Some(copy), encoder.config.memory_limit.saturating_sub(held)).is_ok()
         };
-        let before = (told.is_some() && tokens > TOLD && room()).then(|| self.clone());
-        let (mut told, mut last_told) = (told, 0);
-        let mut ask = |done: usize| match &mut told {
-            Some(told) if done - last_told >= TOLD => {
-                last_told = done;
-                let answer = told(done);
+        let before = (progress.is_some() && tokens > INTERVAL && room()).then(|| self.clone());
+        let (mut progress, mut last) = (progress, 0);
+        let mut ask = |done: usize| match &mut progress {
+            Some(progress) if done - last >= INTERVAL => {
+                last = done;
+                let answer = progress(done);
                 if before.is_some() { answer } else { ControlFlow::Continue(()) }
             }
             _ => ControlFlow::Continue(()),
@@ -127,7 +127,7 @@ impl Memories {
         encoder: &Encoder,
         texts: &[&[u32]],
         change: Change,
-        ask: Told<'_>,
+        ask: Progress<'_>,
     ) -> ControlFlow<()> {
         self.count_texts(texts, change);
         let mut done = 0;

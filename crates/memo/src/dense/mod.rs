@@ -45,6 +45,11 @@
 //! # Ok::<(), memo::Error>(())
 //! ```
 //!
+//! ## Files
+//!
+//! [`DenseMemo::to_safetensors`] gives the bytes of a file, and [`DenseMemo::from_safetensors`] the model again, bit for bit.
+//! [`DenseFile`] says what is in one, and has notes and limits.
+//!
 //! ## Speed
 //!
 //! All layers predict the same token at a position, so their keys are added and the last memory is updated and read
@@ -72,7 +77,7 @@ mod windows;
 pub use self::compose::Composer;
 pub use self::config::{Composition, DenseConfig, Distiller, Edges, Recall, Stride};
 pub use self::file::{DenseFile, FileError, Notes};
-pub use self::memories::{Change, Told};
+pub use self::memories::{Change, Progress};
 pub use self::memory::CorrelationMemory;
 pub use self::model::DenseMemo;
 pub use self::single::{SingleConfig, SingleMemory};

@@ -4,7 +4,7 @@ use super::Composer;
 use super::config::{DenseConfig, Distiller};
 use super::distill::SequenceCounts;
 use super::encoder::Encoder;
-use super::memories::{Change, Memories, Told};
+use super::memories::{Change, Memories, Progress};
 use super::memory::CorrelationMemory;
 use crate::codes::TokenCodes;
 use crate::error::{ConfigError, Error, check_tokens};
@@ -136,9 +136,9 @@ impl DenseMemo {
         self.change_all(texts, Change::ForgetCompletely, None)
     }
 
-    /// Memorizes or forgets texts and calls `told` about every thousand tokens, for callers that show progress or may stop.
+    /// Memorizes or forgets texts and calls `progress` about every thousand tokens, for callers that show it or may stop.
     ///
-    /// If `told` breaks, the answer is [`Error::Stopped`] and nothing has changed. For this the memories are copied first;
+    /// If it breaks, the answer is [`Error::Stopped`] and nothing has changed. For this the memories are copied first;
     /// where there is no room for a copy, the work goes on to its end.
     ///
     /// ```
@@ -147,8 +147,8 @@ impl DenseMemo {
     /// use std::ops::ControlFlow;
     /// let mut memo = DenseMemo::new(DenseConfig::authors(100, 64, 2, 2))?;
     /// let text: Vec<u32> = (0..10_000).map(|k| k * k % 100).collect();
-    /// let mut told = |done| if done < 5000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-    /// let stopped = memo.change_all(&[&text], Change::Memorize, Some(&mut told));
+    /// let mut progress = |done| if done < 5000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+    /// let stopped = memo.change_all(&[&text], Change::Memorize, Some(&mut progress));
     /// assert_eq!(stopped, Err(Error::Stopped));
     /// assert_eq!(memo.memory(2).unwrap().norm(), 0.0);
     /// # Ok::<(), memo::Error>(())
@@ -157,7 +157,7 @@ impl DenseMemo {
         &mut self,
         texts: &[&[u32]],
         change: Change,
-        told: Option<Told<'_>>,
+        progress: Option<Progress<'_>>,
     ) -> Result<(), Error> {
         for text in texts {
             check_tokens(text, self.config().vocab)?;
@@ -172,7 +172,7 @@ impl DenseMemo {
             }
         }
         let DenseMemo { encoder, memories, threads } = self;
-        match on(threads.as_ref(), || memories.change(encoder, texts, change, told)) {
+        match on(threads.as_ref(), || memories.change(encoder, texts, change, progress)) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Stopped),
         }
