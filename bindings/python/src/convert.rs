@@ -18,6 +18,16 @@ pub(crate) fn tokens(array: &Tokens<'_>) -> Vec<u32> {
     array.as_array().iter().copied().collect()
 }
 
+/// Copies of several.
+pub(crate) fn owned(arrays: &[Tokens<'_>]) -> Vec<Vec<u32>> {
+    arrays.iter().map(tokens).collect()
+}
+
+/// The same as the crates below take them.
+pub(crate) fn slices(texts: &[Vec<u32>]) -> Vec<&[u32]> {
+    texts.iter().map(Vec::as_slice).collect()
+}
+
 /// What has many fields, as JSON.
 pub(crate) fn json(value: &impl Serialize) -> Result<String, Refusal> {
     Ok(serde_json::to_string(value)?)

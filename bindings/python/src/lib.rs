@@ -14,6 +14,8 @@ mod options;
 mod read;
 mod score;
 mod shard;
+mod threads;
+mod tokenizer;
 mod unlearning;
 mod work;
 
@@ -22,7 +24,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _memo {
     #[pymodule_export]
-    use crate::dense::DenseMemo;
+    use crate::dense::{DenseMemo, Oracle, SingleMemory};
     #[pymodule_export]
     use crate::generate::Generation;
     #[pymodule_export]
@@ -32,11 +34,14 @@ mod _memo {
     #[pymodule_export]
     use crate::shard::{Shard, ShardReader, combine};
     #[pymodule_export]
+    use crate::tokenizer::Tokenizer;
+    #[pymodule_export]
     use crate::unlearning::forgetting;
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::threads::imported();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         crate::error::add_to(module)
     }

@@ -1,11 +1,11 @@
 //! What a new model should be, as Python says it.
 
 use crate::error::Refusal;
+use crate::tokenizer::tokenizer;
 use memo::codes::CodeKind;
 use memo::dense::DenseConfig;
 use memo::sparse::{Shape, Size};
 use memo_store::NewModel;
-use memo_text::{Tokenizer, TokenizerSpec};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -55,17 +55,8 @@ impl Options {
     pub(crate) fn model(self) -> Result<NewModel, Refusal> {
         let Options { heads, layers, older, slots, dim, .. } = self;
         let size = size(self.memory, self.parameters, self.tokens)?;
-        let tokenizer = match (self.words_from, self.tokenizer_json) {
-            (Some(_), Some(_)) => {
-                return Err(Refusal::invalid("give words_from or a tokenizer, not both"));
-            }
-            (Some(texts), _) => Tokenizer::words(texts)?,
-            (_, Some(json)) => Tokenizer::from_json(&json)?,
-            _ => {
-                let spec: TokenizerSpec = self.tokenizer.as_deref().unwrap_or("gpt2").parse()?;
-                Tokenizer::from_spec(&spec)?
-            }
-        };
+        let name = self.tokenizer.as_deref().unwrap_or("gpt2");
+        let tokenizer = tokenizer(name, self.tokenizer_json.as_deref(), self.words_from)?;
         if dim.is_some() && (size.is_some() || older.is_some() || slots.is_some()) {
             let why = "memory, parameters, tokens, older and slots are for the sparse engine; dim sizes the dense one";
             return Err(Refusal::invalid(why));

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from memo_lm import DenseMemo, _memo
+from memo_lm import DenseMemo, Oracle, SingleMemory, _memo
 
 pytest.importorskip("mypy", reason="mypy is not installed")
 
@@ -36,10 +36,17 @@ def test_the_compiled_module_is_as_its_stub_says(tmp_path: Path) -> None:
 
 
 def test_a_dense_model_takes_the_options_of_the_compiled_one() -> None:
-    taken, given = (inspect.signature(kind).parameters for kind in (DenseMemo, _memo.DenseMemo))
-    assert [(each.name, each.kind, each.default) for each in taken.values()] == [
-        (each.name, each.kind, each.default) for each in given.values()
-    ]
+    for python, compiled in (
+        (DenseMemo, _memo.DenseMemo),
+        (Oracle, _memo.Oracle),
+        (SingleMemory, _memo.SingleMemory),
+    ):
+        taken, given = (list(inspect.signature(kind).parameters.values()) for kind in (python, compiled))
+        # A tokenizer is Python's, and says how many tokens there are.
+        taken = [each for each in taken if each.name not in ("tokenizer", "words_from")]
+        assert [(each.name, each.kind) for each in taken] == [(each.name, each.kind) for each in given]
+        for one, other in zip(taken, given):
+            assert other.default in (inspect.Parameter.empty, one.default)
 
 
 USE = """
@@ -50,7 +57,7 @@ from typing import assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from memo_lm import DenseMemo, Explanation, Memo, Memorized, Receipt
+from memo_lm import DenseMemo, Explanation, Memo, Memorized, Oracle, Receipt, SingleMemory
 from memo_lm.inputs import Document
 
 with Memo.create(Path("a.memo"), tokenizer="bytes", memory="64MiB") as memo:
@@ -81,6 +88,27 @@ with Memo.create(Path("a.memo"), tokenizer="bytes", memory="64MiB") as memo:
 dense = DenseMemo(10, 64, 2, 2, codes="hadamard", recall=0.5)
 assert_type(dense.C(1), NDArray[np.float32])
 assert_type(dense.predict([1, 2]).token, int)
+dense.memorize_all([[1, 2], range(3), np.arange(4)])
+dense.memorize_all(np.zeros((2, 3), np.int64))
+assert_type(dense.predict_all([[1], [2]]), tuple[NDArray[np.uint32], NDArray[np.float32]])
+assert_type(dense.weights_all(text for text in ([1], [2])), NDArray[np.float32])
+assert_type(dense.expected_recall(), float)
+dense.save(Path("a.safetensors"))
+texts = DenseMemo(tokenizer="gpt2", dim=64, heads=2, layers=2, codes="hadamard")
+texts.memorize("text", progress=False)
+texts.forget("text", completely=True)
+assert_type(texts.complete("text", 5), str)
+assert_type(texts.complete_all(["text", [1, 2]]), list[str])
+assert_type(DenseMemo.load("a.safetensors"), DenseMemo)
+texts.memorize(5)  # type: ignore[arg-type]
+oracle = dense.oracle()
+assert_type(oracle, Oracle)
+assert_type(oracle.layer_weights([1, 2], 1), NDArray[np.float64])
+single = SingleMemory(10, 64, 2)
+single.memorize_pairs(np.zeros((3, 2), np.int64), [1, 2, 3])
+single.memorize_pairs([[1, 2], [2, 3]], [3, 4])
+assert_type(single.predict([1, 2]).weight, float)
+assert_type(single.C, NDArray[np.float32])
 """
 
 

@@ -130,7 +130,7 @@ fn measure(codes: CodeKind, recall: Recall, dim: usize, tokens: usize) -> Measur
     let single = f64::from(queries) / took.as_secs_f64();
     println!("  one query     {:>10.2} ms", 1e3 / single);
     let contexts: Vec<&[u32]> = (0..256).map(|k| &chunks[k % chunks.len()][..100 + k]).collect();
-    let took = timed(|| drop(black_box(memo.predict_batch(&contexts).unwrap())));
+    let took = timed(|| drop(black_box(memo.predict_all(&contexts).unwrap())));
     report("256 contexts", 256.0 / took.as_secs_f64(), [1, 4, 16], memo.config(), rate);
     let took = timed(|| drop(black_box(memo.predict_along(&chunks[0]).unwrap())));
     report("along a text", 1024.0 / took.as_secs_f64(), [1, 1, 1], memo.config(), rate);

@@ -123,6 +123,9 @@ pub enum Error {
         /// Its length.
         tokens: usize,
     },
+    /// Whoever watched the work had it stop.
+    #[error("stopped before it was done; nothing has changed")]
+    Stopped,
 }
 
 /// Checks that every token lies in a vocabulary of `vocab` tokens.

@@ -62,7 +62,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Forgets a text that was memorized.
+    /// Forgets a text; inner sequences stay.
     pub fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
         check_tokens(text, self.config.vocab)?;
         self.write(text, -1, false);
@@ -76,6 +76,18 @@ impl Oracle {
         Ok(())
     }
 
+    /// The weight of every token as the successor of a context: the sum over all layers.
+    pub fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
+        check_tokens(context, self.config.vocab)?;
+        let mut total = vec![0.0; self.config.vocab];
+        for layer in self.by_layer(context) {
+            for (token, weight) in layer {
+                total[token as usize] += weight;
+            }
+        }
+        Ok(total.into_iter().map(|w| w as f32).collect())
+    }
+
     /// The weights that one layer, counted from 1, gives to tokens after a context. Tokens not listed have weight 0.
     pub fn layer_weights(
         &self,
@@ -87,18 +99,6 @@ impl Oracle {
             .checked_sub(1)
             .and_then(|i| self.by_layer(context).into_iter().nth(i))
             .unwrap_or_default())
-    }
-
-    /// The weight of every token after a context: the sum over all layers.
-    pub fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
-        check_tokens(context, self.config.vocab)?;
-        let mut total = vec![0.0; self.config.vocab];
-        for layer in self.by_layer(context) {
-            for (token, weight) in layer {
-                total[token as usize] += weight;
-            }
-        }
-        Ok(total.into_iter().map(|w| w as f32).collect())
     }
 
     fn span(&self, layer: usize) -> usize {

@@ -25,8 +25,10 @@ from ._memo import (
     StorageError,
     __version__,
 )
-from .dense import DenseMemo, Prediction, Trace
+from .dense import DenseMemo, Trace
 from .memo import Memo
+from .oracle import Oracle
+from .predictions import Prediction
 from .results import (
     Candidate,
     Copy,
@@ -50,6 +52,7 @@ from .results import (
     Verified,
     Version,
 )
+from .single import SingleMemory
 
 __all__ = [
     "BusyError",
@@ -76,6 +79,7 @@ __all__ = [
     "NotAModelError",
     "NotFoundError",
     "Op",
+    "Oracle",
     "Origin",
     "Place",
     "Prediction",
@@ -84,6 +88,7 @@ __all__ = [
     "Receipt",
     "Role",
     "RollbackError",
+    "SingleMemory",
     "StateError",
     "Stats",
     "StorageError",

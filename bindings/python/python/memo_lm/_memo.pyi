@@ -176,6 +176,29 @@ class Generation:
         """Bytes of a character that never became whole, as U+FFFD."""
 
 @final
+class Tokenizer:
+    """A tokenizer by itself: of a name or path, of JSON, or of the words of some texts."""
+
+    def __new__(cls, name: str, json: bytes | None = None, words_from: Sequence[str] | None = None) -> Tokenizer: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def json(self) -> str | None:
+        """What must be kept to have it again; None if its name is enough."""
+
+    @property
+    def vocab_size(self) -> int: ...
+    @property
+    def eos(self) -> int: ...
+    def encode_all(self, texts: Sequence[str], progress: Progress | None = None) -> list[NDArray[np.uint32]]: ...
+    def decode(self, ids: NDArray[np.uint32]) -> str: ...
+    def decode_after(self, prompt: NDArray[np.uint32], ids: NDArray[np.uint32]) -> str:
+        """The text of ids that come after those of a prompt."""
+
+Predictions = tuple[NDArray[np.uint32], NDArray[np.float32]]
+"""Tokens, and their weights."""
+
+@final
 class DenseMemo:
     """The paper's model in float32, with its matrices open to be looked at."""
 
@@ -197,20 +220,47 @@ class DenseMemo:
         threads: int = 0,
         memory_limit: int | None = None,
     ) -> DenseMemo: ...
+    def save(self, path: str, notes: dict[str, str], progress: Progress | None = None) -> None:
+        """Writes a safetensors file: the whole of it, or nothing."""
+
+    @staticmethod
+    def load(
+        path: str, threads: int = 0, memory_limit: int | None = None, progress: Progress | None = None
+    ) -> tuple[DenseMemo, dict[str, str]]:
+        """Reads such a file; its notes come too."""
+
+    def to_bytes(self, notes: dict[str, str]) -> bytes: ...
+    @staticmethod
+    def from_bytes(data: bytes, threads: int = 0) -> tuple[DenseMemo, dict[str, str]]: ...
     @property
     def config(self) -> str: ...
+    @property
+    def threads(self) -> int: ...
     @property
     def parameters(self) -> int: ...
     @property
     def nbytes(self) -> int: ...
     @property
     def window(self) -> int: ...
-    def memorize(self, text: NDArray[np.uint32]) -> None: ...
-    def memorize_all(self, texts: Sequence[NDArray[np.uint32]]) -> None: ...
-    def forget(self, text: NDArray[np.uint32], completely: bool = False) -> None: ...
-    def weights(self, context: NDArray[np.uint32]) -> NDArray[np.float32]: ...
-    def predict(self, context: NDArray[np.uint32]) -> tuple[int, float]: ...
-    def predict_along(self, text: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.float32]]: ...
+    def expected_recall(self) -> float: ...
+    def memorize_all(self, texts: Sequence[NDArray[np.uint32]], progress: Progress | None = None) -> None: ...
+    def forget_all(
+        self, texts: Sequence[NDArray[np.uint32]], completely: bool = False, progress: Progress | None = None
+    ) -> None: ...
+    def weights_all(
+        self, contexts: Sequence[NDArray[np.uint32]], progress: Progress | None = None
+    ) -> NDArray[np.float32]: ...
+    def predict_all(self, contexts: Sequence[NDArray[np.uint32]], progress: Progress | None = None) -> Predictions: ...
+    def predict_along(self, text: NDArray[np.uint32], progress: Progress | None = None) -> Predictions: ...
+    def complete_all(
+        self,
+        prompts: Sequence[NDArray[np.uint32]],
+        max_tokens: int,
+        end: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[NDArray[np.uint32]]:
+        """The tokens that follow each prompt, before `end` or where nothing is remembered."""
+
     def trace(self, context: NDArray[np.uint32], top: int = 5) -> str: ...
     def codes(self, first: int = 0, last: int | None = None) -> NDArray[np.float32]:
         """Rows of E. A view if they are stored, else they are made."""
@@ -227,6 +277,53 @@ class DenseMemo:
     def set_memory(self, layer: int, cells: NDArray[np.float32]) -> None: ...
     def compose(self, layer: int, codes: NDArray[np.float32]) -> NDArray[np.float32]:
         """The code of h codes (h, d), as a layer's Prj or bind makes it."""
+
+@final
+class Oracle:
+    """The same model without vectors: exact counts."""
+
+    def __new__(
+        cls,
+        vocab: int,
+        heads: int,
+        layers: int,
+        *,
+        composition: Literal["jlt", "bind"] = "jlt",
+        recall: Literal["stored", "computed"] | float = "stored",
+        distiller: Literal["memory", "exact", "off"] = "memory",
+        stride: Literal["token", "block"] = "token",
+        edges: Literal["inside", "padded"] = "inside",
+    ) -> Oracle: ...
+    def memorize_all(self, texts: Sequence[NDArray[np.uint32]]) -> None: ...
+    def forget_all(self, texts: Sequence[NDArray[np.uint32]], completely: bool = False) -> None: ...
+    def weights_all(self, contexts: Sequence[NDArray[np.uint32]]) -> NDArray[np.float32]: ...
+    def layer_weights(self, context: NDArray[np.uint32], layer: int) -> NDArray[np.float64]:
+        """What one layer, from 1, gives to every token."""
+
+@final
+class SingleMemory:
+    """A single memory, from windows of h tokens to the token that follows. Windows come one after the other."""
+
+    def __new__(
+        cls,
+        vocab: int,
+        dim: int,
+        heads: int,
+        *,
+        head_dim: int | None = None,
+        codes: Literal["gaussian", "hadamard"] = "gaussian",
+        seed: int = 0,
+        symbols: NDArray[np.float32] | None = None,
+    ) -> SingleMemory: ...
+    def memorize_all(self, texts: Sequence[NDArray[np.uint32]]) -> None: ...
+    def forget_all(self, texts: Sequence[NDArray[np.uint32]]) -> None: ...
+    def memorize_pairs(self, windows: NDArray[np.uint32], next: NDArray[np.uint32]) -> None: ...
+    def forget_pairs(self, windows: NDArray[np.uint32], next: NDArray[np.uint32]) -> None: ...
+    def weights_all(self, windows: NDArray[np.uint32]) -> NDArray[np.float32]: ...
+    def predict_all(self, windows: NDArray[np.uint32]) -> Predictions: ...
+    def expected_recall(self) -> float: ...
+    def memory(self) -> NDArray[np.float32]:
+        """C: a read-only view (h·d_h, d), rows are keys; it changes when the model does."""
 
 Wanted = tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]
 """Slots, rows, keys of pairs, keys of totals."""

@@ -208,12 +208,15 @@ def whole(name: str, given: int | None) -> int | None:
     """A whole number, from 0."""
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or not 0 <= given < 1 << 63:
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 0:
         raise InvalidError(f"{name}={given!r} must be a whole number that is not negative")
+    if given >= 1 << 63:
+        raise InvalidError(f"{name}={given!r} is too large; it must be below 2**63")
     return int(given)
 
 
-_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "kB": 10**3, "MB": 10**6, "GB": 10**9, "": 1}
+_UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_UNITS.update({"kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "": 1})
 
 
 def size(name: str, given: int | str | None) -> int | None:

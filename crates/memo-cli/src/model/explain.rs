@@ -36,7 +36,12 @@ impl Display for Explained {
             for source in &candidate.sources {
                 let place = format!("token {}, {} match", source.offset, source.match_tokens);
                 let document = styled(GOOD, &source.document);
-                writeln!(f, "      {document} {}  {}", styled(FAINT, place), words(&source.excerpt))?;
+                writeln!(
+                    f,
+                    "      {document} {}  {}",
+                    styled(FAINT, place),
+                    words(&source.excerpt)
+                )?;
             }
         }
         Ok(())
@@ -49,7 +54,9 @@ fn line(evidence: &SlotEvidence) -> String {
     let place = if *head == 0 { "last" } else { "older" };
     let block = if *context_tokens == 1 { "token" } else { "tokens" };
     let seen = if *total == 1 { "once".to_owned() } else { format!("{total} times") };
-    format!("{place} {context_tokens} {block}, seen {seen}: followed by this {count:.1} ± {noise:.2} times")
+    format!(
+        "{place} {context_tokens} {block}, seen {seen}: followed by this {count:.1} ± {noise:.2} times"
+    )
 }
 
 /// The matching words and what follows them, on one line.

@@ -10,7 +10,9 @@ use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::printed::{Printed, WithPath};
 use crate::progress::Progress;
 use anyhow::bail;
-use memo_store::{DigestReport, Error, FreezeReport, MergeReport, RebuildReport, Store, VerifyReport};
+use memo_store::{
+    DigestReport, Error, FreezeReport, MergeReport, RebuildReport, Store, VerifyReport,
+};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::Path;

@@ -35,7 +35,8 @@ impl Display for Docs {
                 row.state.name(),
                 labels.join(" ")
             );
-            let style = if row.state == DocumentState::Live { anstyle::Style::new() } else { FAINT };
+            let style =
+                if row.state == DocumentState::Live { anstyle::Style::new() } else { FAINT };
             writeln!(f, "{}", styled(style, line.trim_end()))?;
         }
         Ok(())
@@ -89,7 +90,8 @@ struct Log {
 impl Display for Log {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         for t in &self.transactions {
-            let names: Vec<&str> = t.changes.iter().take(3).map(|change| change.document.as_str()).collect();
+            let names: Vec<&str> =
+                t.changes.iter().take(3).map(|change| change.document.as_str()).collect();
             let more = t.changes.len().saturating_sub(3);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let undone = match (t.undoes, t.undone_by) {
@@ -135,8 +137,10 @@ impl Display for Stats {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / 1_048_576.0);
         writeln!(f, "{}", styled(TITLE, &self.model))?;
-        let memo_store::Stats { tokenizer, heads, layers, load, predicted_recall, .. } = &self.stats;
-        let frozen = self.stats.frozen.map_or_else(String::new, |bits| format!(", frozen at {bits} bits"));
+        let memo_store::Stats { tokenizer, heads, layers, load, predicted_recall, .. } =
+            &self.stats;
+        let frozen =
+            self.stats.frozen.map_or_else(String::new, |bits| format!(", frozen at {bits} bits"));
         writeln!(f, "  memory      {heads} heads, {layers} layers, {tokenizer}{frozen}")?;
         let documents = self.stats.documents.map_or_else(|| "none kept".to_owned(), thousands);
         writeln!(

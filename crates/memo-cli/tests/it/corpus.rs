@@ -1,9 +1,7 @@
 //! What `memo memorize` reads of folders, under which ids, and what it does about the rest, through the real binary.
 
-mod common;
-
+use crate::common::{CAT, OWL, json, memo, notes, said};
 use assert_cmd::Command;
-use common::{CAT, OWL, json, memo, notes, said};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;

@@ -97,7 +97,7 @@ impl Model {
         let contexts = batch.contexts();
         let answers: Vec<u32> = match self {
             Model::Dense(memo) => {
-                memo.predict_batch(&contexts)?.iter().map(|prediction| prediction.token).collect()
+                memo.predict_all(&contexts)?.iter().map(|prediction| prediction.token).collect()
             }
             Model::Sparse(memory) => {
                 let readout = Backoff::default();

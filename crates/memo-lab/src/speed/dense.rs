@@ -50,7 +50,7 @@ pub(super) fn timed(codes: CodeKind, dim: usize, chunks: usize, seed: u64) -> Re
         black_box(memo.predict(contexts[1]).ok());
     });
     let batch = best_of(3, || {
-        black_box(memo.predict_batch(&contexts).ok());
+        black_box(memo.predict_all(&contexts).ok());
     });
     let product = product.max(bounds::products(dim));
     // For each token W_V in every layer, Prj in the inner ones, and one update of the memory.

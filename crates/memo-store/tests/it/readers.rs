@@ -25,7 +25,10 @@ fn ask_everything(path: &Path) {
     let why = model.explain("The owl reads at n", 1).unwrap();
     assert_eq!(why.candidates[0].sources[0].document, "owl");
     let tokens = model.tokenizer().encode(OWL).unwrap();
-    assert_eq!(model.recall(std::slice::from_ref(&tokens), &Observer::default()).unwrap().recall, 1.0);
+    assert_eq!(
+        model.recall(std::slice::from_ref(&tokens), &Observer::default()).unwrap().recall,
+        1.0
+    );
     assert!(model.score(&[tokens], &Observer::default()).unwrap().perplexity < 2.0);
     assert_eq!(model.stats().unwrap().transaction, model.transaction());
     let verified = model.verify(&Observer::default()).unwrap();

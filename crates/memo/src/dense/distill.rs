@@ -1,5 +1,6 @@
 //! The distiller: Φ = D·F, which makes inner memories store each sequence once (paper, section 3.2).
 
+use super::file::numbers;
 use super::memory::CorrelationMemory;
 use crate::kernels::{add, dot};
 use std::collections::HashMap;
@@ -63,6 +64,19 @@ impl SequenceCounts {
 
     pub(super) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Hash and count, one after the other, in the order of hashes, as little-endian words.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut rows: Vec<[u64; 2]> = self.0.iter().map(|(hash, count)| [*hash, *count]).collect();
+        rows.sort_unstable();
+        rows.into_flattened().into_iter().flat_map(u64::to_le_bytes).collect()
+    }
+
+    /// What [`to_bytes`](Self::to_bytes) gave.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Self {
+        let words: Vec<u64> = numbers(bytes, u64::from_le_bytes).collect();
+        SequenceCounts(words.as_chunks().0.iter().map(|[hash, count]| (*hash, *count)).collect())
     }
 }
 

@@ -7,8 +7,11 @@ use super::encoder::{CACHED_ROWS, Encoder};
 use super::memory::CorrelationMemory;
 use super::pass::Pass;
 use super::update::Update;
+use crate::error::check_memory;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Memories {
     /// C⁽ˡᵃˢᵗ⁾: from windows of every length to next tokens.
     pub(super) last: CorrelationMemory,
@@ -17,17 +20,25 @@ pub(super) struct Memories {
     /// How often each inner sequence was memorized; none unless the distiller is exact.
     pub(super) counts: Vec<SequenceCounts>,
     /// How often each whole text was memorized and not forgotten since; none unless the distiller is exact.
-    texts: Option<SequenceCounts>,
+    pub(super) texts: Option<SequenceCounts>,
 }
 
-/// What to do with a text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Change {
+/// What to do with texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The paper's MM_m.
     Memorize,
-    /// As the paper has it: inner memories are left alone.
+    /// The paper's MM_f: subtracts from the last memory and leaves the inner ones alone.
     Forget,
+    /// Subtracts from the inner memories too what no other text uses.
     ForgetCompletely,
 }
+
+/// A function that gets the number of tokens that are done, from time to time, and returns whether to go on.
+pub type Progress<'a> = &'a mut (dyn FnMut(usize) -> ControlFlow<()> + Send);
+
+/// Tokens between two calls of [`Progress`]. A change of fewer cannot be stopped, and takes no copy to go back to.
+const INTERVAL: usize = 1024;
 
 impl Memories {
     pub(super) fn new(config: &DenseConfig) -> Self {
@@ -41,9 +52,21 @@ impl Memories {
         }
     }
 
-    /// Whether a text is memorized, as far as the exact distiller knows.
-    pub(super) fn has(&self, text: &[u32]) -> bool {
-        self.texts.as_ref().is_some_and(|texts| texts.count(text_hash(text)) > 0)
+    /// The number of cells in all memories.
+    pub(super) fn parameters(&self) -> usize {
+        self.last.parameters() + self.inner.iter().map(CorrelationMemory::parameters).sum::<usize>()
+    }
+
+    /// The first text that is not memorized as often as it is given, as far as the exact distiller knows.
+    pub(super) fn missing<'t>(&self, texts: &[&'t [u32]]) -> Option<&'t [u32]> {
+        let memorized = self.texts.as_ref()?;
+        let mut given: HashMap<u64, u64> = HashMap::new();
+        texts.iter().copied().find(|text| {
+            let hash = text_hash(text);
+            let times = given.entry(hash).or_insert(0);
+            *times += 1;
+            *times > memorized.count(hash)
+        })
     }
 
     /// Counts whole texts, so that only what was memorized can be forgotten completely.
@@ -57,9 +80,57 @@ impl Memories {
         }
     }
 
+    /// Writes texts; where `progress` says to stop, everything is as it was before.
+    pub(super) fn change(
+        &mut self,
+        encoder: &Encoder,
+        texts: &[&[u32]],
+        change: Change,
+        progress: Option<Progress<'_>>,
+    ) -> ControlFlow<()> {
+        let tokens: usize = texts.iter().map(|text| text.len()).sum();
+        let room = || {
+            let copy = 4 * self.parameters() as u64;
+            let held = encoder.bytes() as u64 + copy;
+            check_memory(Some(copy), encoder.config.memory_limit.saturating_sub(held)).is_ok()
+        };
+        let before = (progress.is_some() && tokens > INTERVAL && room()).then(|| self.clone());
+        let (mut progress, mut last) = (progress, 0);
+        let mut ask = |done: usize| match &mut progress {
+            Some(progress) if done - last >= INTERVAL => {
+                last = done;
+                let answer = progress(done);
+                if before.is_some() { answer } else { ControlFlow::Continue(()) }
+            }
+            _ => ControlFlow::Continue(()),
+        };
+        let written = self.write(encoder, texts, change, &mut ask);
+        if let (ControlFlow::Break(()), Some(before)) = (written, before) {
+            self.restore(before);
+        }
+        written
+    }
+
+    /// Goes back to a copy. Cells are put in place, because others may be looking at them.
+    fn restore(&mut self, before: Memories) {
+        let Memories { last, inner, counts, texts } = before;
+        let memories = self.inner.iter_mut().chain([&mut self.last]);
+        for (memory, before) in memories.zip(inner.iter().chain([&last])) {
+            memory.fill(before.cells().iter().copied(), before.load());
+        }
+        (self.counts, self.texts) = (counts, texts);
+    }
+
     /// Passes texts up the layers and adds to the memories, or subtracts from them, what they hold of each.
-    pub(super) fn write(&mut self, encoder: &Encoder, texts: &[&[u32]], change: Change) {
+    fn write(
+        &mut self,
+        encoder: &Encoder,
+        texts: &[&[u32]],
+        change: Change,
+        ask: Progress<'_>,
+    ) -> ControlFlow<()> {
         self.count_texts(texts, change);
+        let mut done = 0;
         let config = &encoder.config;
         let weight = if change == Change::Memorize { 1.0 } else { -1.0 };
         let mut update = Update::new(&encoder.codes, config.dim, weight);
@@ -72,6 +143,8 @@ impl Memories {
             let mut pass = Pass::memorizing(encoder, active);
             let mut end = 0;
             for tokens in text.chunks(rows) {
+                ask(done)?;
+                done += tokens.len();
                 let start = end;
                 end += tokens.len();
                 pass.advance(tokens, &[]);
@@ -89,6 +162,7 @@ impl Memories {
             }
         }
         update.flush(&mut self.last, &encoder.codes);
+        ControlFlow::Continue(())
     }
 
     /// The inner part: `C⁽ⁱ⁾ ± I⁽ⁱ⁾ᵀ·Φ·X⁽ⁱ⁺¹⁾`.

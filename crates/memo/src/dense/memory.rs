@@ -175,6 +175,12 @@ impl CorrelationMemory {
         (key_norm2 * self.density().max(0.0)).sqrt()
     }
 
+    /// Takes other cells, value dimension by value dimension, and another load, in place.
+    pub(super) fn fill(&mut self, cells: impl Iterator<Item = f32>, load: f64) {
+        self.cells.iter_mut().zip(cells).for_each(|(cell, value)| *cell = value);
+        self.load = load;
+    }
+
     /// Puts other cells in place of these, value dimension by value dimension. The load stays what it was.
     ///
     /// # Panics

@@ -4,11 +4,12 @@ use super::Composer;
 use super::config::{DenseConfig, Distiller};
 use super::distill::SequenceCounts;
 use super::encoder::Encoder;
-use super::memories::{Change, Memories};
+use super::memories::{Change, Memories, Progress};
 use super::memory::CorrelationMemory;
 use crate::codes::TokenCodes;
 use crate::error::{ConfigError, Error, check_tokens};
 use crate::transform::Transform;
+use std::ops::ControlFlow;
 
 /// A language model of layered correlation matrix memories.
 ///
@@ -89,8 +90,7 @@ impl DenseMemo {
 
     /// The number of cells in all memories: the paper's parameters.
     pub fn parameters(&self) -> usize {
-        let inner: usize = self.memories.inner.iter().map(CorrelationMemory::parameters).sum();
-        self.memories.last.parameters() + inner
+        self.memories.parameters()
     }
 
     /// How many different sequences each inner layer holds; empty unless the distiller is exact.
@@ -105,11 +105,7 @@ impl DenseMemo {
 
     /// Memorizes several texts: the same as one after the other, and faster where they are short.
     pub fn memorize_all(&mut self, texts: &[&[u32]]) -> Result<(), Error> {
-        for text in texts {
-            check_tokens(text, self.config().vocab)?;
-        }
-        self.write(texts, Change::Memorize);
-        Ok(())
+        self.change_all(texts, Change::Memorize, None)
     }
 
     /// Forgets a text (the paper's MM_f): subtracts what memorizing it added to the last memory, so that it is no longer
@@ -118,9 +114,12 @@ impl DenseMemo {
     /// As in the paper, nothing checks that the text was memorized: subtracting one that was not leaves negative
     /// weights. Cells are floats, so what remains is what was there before up to rounding.
     pub fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
-        check_tokens(text, self.config().vocab)?;
-        self.write(&[text], Change::Forget);
-        Ok(())
+        self.forget_all(&[text])
+    }
+
+    /// Forgets several texts.
+    pub fn forget_all(&mut self, texts: &[&[u32]]) -> Result<(), Error> {
+        self.change_all(texts, Change::Forget, None)
     }
 
     /// Forgets a text, and also the inner sequences that no other memorized text uses.
@@ -128,21 +127,54 @@ impl DenseMemo {
     /// Where there are inner memories this needs [`Distiller::Exact`]. The exact distiller knows the memorized texts: one
     /// that was not memorized, or has been forgotten since, is refused and nothing changes.
     pub fn forget_completely(&mut self, text: &[u32]) -> Result<(), Error> {
-        check_tokens(text, self.config().vocab)?;
-        let exact = self.config().distiller == Distiller::Exact;
-        if !exact && self.config().has_inner_memories() {
-            return Err(Error::NeedsExactDistiller);
-        }
-        if exact && !self.memories.has(text) {
-            return Err(Error::NotMemorized { tokens: text.len() });
-        }
-        self.write(&[text], Change::ForgetCompletely);
-        Ok(())
+        self.forget_completely_all(&[text])
     }
 
-    fn write(&mut self, texts: &[&[u32]], change: Change) {
+    /// Forgets several texts completely: all of them or, if one is refused, none.
+    pub fn forget_completely_all(&mut self, texts: &[&[u32]]) -> Result<(), Error> {
+        self.change_all(texts, Change::ForgetCompletely, None)
+    }
+
+    /// Memorizes or forgets texts and calls `progress` about every thousand tokens, for callers that show it or may stop.
+    ///
+    /// If it breaks, the answer is [`Error::Stopped`] and nothing has changed. For this the memories are copied first;
+    /// where there is no room for a copy, the work goes on to its end.
+    ///
+    /// ```
+    /// use memo::Error;
+    /// use memo::dense::{Change, DenseConfig, DenseMemo};
+    /// use std::ops::ControlFlow;
+    /// let mut memo = DenseMemo::new(DenseConfig::authors(100, 64, 2, 2))?;
+    /// let text: Vec<u32> = (0..10_000).map(|k| k * k % 100).collect();
+    /// let mut progress = |done| if done < 5000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
+    /// let stopped = memo.change_all(&[&text], Change::Memorize, Some(&mut progress));
+    /// assert_eq!(stopped, Err(Error::Stopped));
+    /// assert_eq!(memo.memory(2).unwrap().norm(), 0.0);
+    /// # Ok::<(), memo::Error>(())
+    /// ```
+    pub fn change_all(
+        &mut self,
+        texts: &[&[u32]],
+        change: Change,
+        progress: Option<Progress<'_>>,
+    ) -> Result<(), Error> {
+        for text in texts {
+            check_tokens(text, self.config().vocab)?;
+        }
+        if change == Change::ForgetCompletely {
+            let exact = self.config().distiller == Distiller::Exact;
+            if !exact && self.config().has_inner_memories() {
+                return Err(Error::NeedsExactDistiller);
+            }
+            if let Some(text) = self.memories.missing(texts) {
+                return Err(Error::NotMemorized { tokens: text.len() });
+            }
+        }
         let DenseMemo { encoder, memories, threads } = self;
-        on(threads.as_ref(), || memories.write(encoder, texts, change));
+        match on(threads.as_ref(), || memories.change(encoder, texts, change, progress)) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Stopped),
+        }
     }
 
     /// Runs on the model's own threads, if it has them.

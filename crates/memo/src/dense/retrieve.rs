@@ -28,28 +28,34 @@ impl DenseMemo {
     /// The token that follows a context, and its weight. Only the last hˡ tokens of a context count; what a shorter
     /// one lacks is zero. An empty context returns token 0 with weight 0.
     pub fn predict(&self, context: &[u32]) -> Result<Prediction, Error> {
-        Ok(self.predict_batch(&[context])?[0])
+        Ok(self.predict_all(&[context])?[0])
     }
 
-    /// The token that follows each context.
-    pub fn predict_batch(&self, contexts: &[&[u32]]) -> Result<Vec<Prediction>, Error> {
-        let outputs = self.retrieve_batch(contexts)?;
+    /// The token that follows each context: the same as one after the other up to rounding, and faster, because a batch
+    /// reads each memory once.
+    pub fn predict_all(&self, contexts: &[&[u32]]) -> Result<Vec<Prediction>, Error> {
+        let outputs = self.retrieve_all(contexts)?;
         Ok(self.on_threads(|| self.decode(&outputs)))
     }
 
     /// The weight of every token as the successor of a context: the paper's `E·O`.
     pub fn weights(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
-        self.weights_batch(&[context])
+        self.weights_all(&[context])
     }
 
     /// The weights of every token for each context, n values a context.
-    pub fn weights_batch(&self, contexts: &[&[u32]]) -> Result<Vec<f32>, Error> {
-        let outputs = self.retrieve_batch(contexts)?;
+    pub fn weights_all(&self, contexts: &[&[u32]]) -> Result<Vec<f32>, Error> {
+        let outputs = self.retrieve_all(contexts)?;
         Ok(self.on_threads(|| self.codes().scores(&outputs)))
     }
 
-    /// The paper's O⁽ˡᵃˢᵗ⁾ for each context, d values each: the sum of the codes of its successors.
-    pub fn retrieve_batch(&self, contexts: &[&[u32]]) -> Result<Vec<f32>, Error> {
+    /// The paper's O⁽ˡᵃˢᵗ⁾ for a context: the sum of the codes of its successors.
+    pub fn retrieve(&self, context: &[u32]) -> Result<Vec<f32>, Error> {
+        self.retrieve_all(&[context])
+    }
+
+    /// The paper's O⁽ˡᵃˢᵗ⁾ for each context, d values each.
+    pub fn retrieve_all(&self, contexts: &[&[u32]]) -> Result<Vec<f32>, Error> {
         for context in contexts {
             check_tokens(context, self.config().vocab)?;
         }
@@ -63,21 +69,27 @@ impl DenseMemo {
     /// Predictions along a text: element p is what follows `text[..=p]`. The same as [`predict`](Self::predict) for
     /// every prefix, at a fraction of its cost, because windows of neighbouring positions share their blocks.
     pub fn predict_along(&self, text: &[u32]) -> Result<Vec<Prediction>, Error> {
+        Ok(self.predict_in_batches(text)?.flatten().collect())
+    }
+
+    /// The same, a thousand positions at a time, for callers that show how far it is or stop early.
+    pub fn predict_in_batches<'a>(
+        &'a self,
+        text: &'a [u32],
+    ) -> Result<impl Iterator<Item = Vec<Prediction>> + 'a, Error> {
         check_tokens(text, self.config().vocab)?;
-        Ok(self.on_threads(|| {
-            let mut predictions = Vec::with_capacity(text.len());
-            let mut pass = Pass::retrieving(&self.encoder);
-            let d = self.config().dim;
-            let piece = if self.encodes_fast() { CACHED_ROWS } else { BATCH_ROWS };
-            for tokens in text.chunks(BATCH_ROWS) {
+        let mut pass = Pass::retrieving(&self.encoder);
+        let d = self.config().dim;
+        let piece = if self.encodes_fast() { CACHED_ROWS } else { BATCH_ROWS };
+        Ok(text.chunks(BATCH_ROWS).map(move |tokens| {
+            self.on_threads(|| {
                 let mut keys = vec![0.0; tokens.len() * d];
                 for (tokens, keys) in tokens.chunks(piece).zip(keys.chunks_mut(piece * d)) {
                     pass.advance(tokens, &self.memories.inner);
                     pass.add_keys(keys, |_, _| true);
                 }
-                predictions.extend(self.decode(&self.memories.last.read_batch(&keys)));
-            }
-            predictions
+                self.decode(&self.memories.last.read_batch(&keys))
+            })
         }))
     }
 

@@ -165,12 +165,22 @@ impl SingleMemory {
 
     /// Memorizes every window of a text with the token that follows it.
     pub fn memorize(&mut self, text: &[u32]) -> Result<(), Error> {
-        self.write_text(text, 1.0)
+        self.memorize_all(&[text])
+    }
+
+    /// Memorizes several texts.
+    pub fn memorize_all(&mut self, texts: &[&[u32]]) -> Result<(), Error> {
+        self.write_texts(texts, 1.0)
     }
 
     /// Subtracts what memorizing a text added.
     pub fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
-        self.write_text(text, -1.0)
+        self.forget_all(&[text])
+    }
+
+    /// Subtracts what memorizing several texts added.
+    pub fn forget_all(&mut self, texts: &[&[u32]]) -> Result<(), Error> {
+        self.write_texts(texts, -1.0)
     }
 
     /// Memorizes pairs: windows of h tokens one after the other, and the token that follows each.
@@ -227,7 +237,12 @@ impl SingleMemory {
     /// The weight of every token after a window: about how many stored windows match, partial matches in part.
     pub fn weights(&self, window: &[u32]) -> Result<Vec<f32>, Error> {
         self.check_window(window)?;
-        Ok(self.codes.scores(&self.memory.read_batch(&self.keys(window)?)))
+        self.weights_pairs(window)
+    }
+
+    /// The weights of every token after each of some windows, given one after the other: n values a window.
+    pub fn weights_pairs(&self, windows: &[u32]) -> Result<Vec<f32>, Error> {
+        Ok(self.codes.scores(&self.memory.read_batch(&self.keys(windows)?)))
     }
 
     /// The token after a window: `argmax E·(sᵀC)`.
@@ -248,17 +263,21 @@ impl SingleMemory {
         if got == expected { Ok(()) } else { Err(Error::WindowLength { got, expected }) }
     }
 
-    fn write_text(&mut self, text: &[u32], weight: f32) -> Result<(), Error> {
-        check_tokens(text, self.config.vocab)?;
+    fn write_texts(&mut self, texts: &[&[u32]], weight: f32) -> Result<(), Error> {
+        for text in texts {
+            check_tokens(text, self.config.vocab)?;
+        }
         let heads = self.config.heads;
         let mut update = Update::new(&self.codes, self.memory.key_dim(), weight);
-        for start in (0..text.len().saturating_sub(heads)).step_by(1024) {
-            let end = text.len().min(start + 1024 + heads);
-            let reduced = self.reduce(&text[start..end - 1]);
-            let count = end - start - heads;
-            let keys = self.layer.keys(&reduced, &Windows::sliding(heads, 1, heads - 1, count, 0));
-            update.extend(&keys, &text[start + heads..end]);
-            update.flush_if_full(&mut self.memory, &self.codes);
+        for text in texts {
+            for start in (0..text.len().saturating_sub(heads)).step_by(1024) {
+                let end = text.len().min(start + 1024 + heads);
+                let reduced = self.reduce(&text[start..end - 1]);
+                let count = end - start - heads;
+                let windows = Windows::sliding(heads, 1, heads - 1, count, 0);
+                update.extend(&self.layer.keys(&reduced, &windows), &text[start + heads..end]);
+                update.flush_if_full(&mut self.memory, &self.codes);
+            }
         }
         update.flush(&mut self.memory, &self.codes);
         Ok(())

@@ -128,7 +128,7 @@ impl Model for Dense {
     }
 
     fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, crate::Error> {
-        Ok(self.0.predict_batch(prompts)?.iter().map(|prediction| prediction.token).collect())
+        Ok(self.0.predict_all(prompts)?.iter().map(|prediction| prediction.token).collect())
     }
 
     fn score(&self, _: &[u32]) -> Result<Option<Vec<f64>>, crate::Error> {

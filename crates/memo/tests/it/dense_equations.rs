@@ -53,7 +53,7 @@ fn texts() -> impl Strategy<Value = Vec<Vec<u32>>> {
 
 fn agree(memo: &DenseMemo, paper: &Paper, contexts: &[&[u32]]) -> Result<(), TestCaseError> {
     let n = memo.config().vocab;
-    let weights = memo.weights_batch(contexts).unwrap();
+    let weights = memo.weights_all(contexts).unwrap();
     for (context, weights) in contexts.iter().zip(weights.chunks_exact(n)) {
         let expected = paper.weights(context);
         let size = expected.iter().fold(1.0f64, |m, w| m.max(w.abs()));
@@ -91,7 +91,7 @@ proptest! {
         // Along a text, every prefix is a context.
         let along = memo.predict_along(&texts[0]).unwrap();
         let prefixes: Vec<&[u32]> = (0..texts[0].len()).map(|p| &texts[0][..=p]).collect();
-        let each = memo.predict_batch(&prefixes).unwrap();
+        let each = memo.predict_all(&prefixes).unwrap();
         for (a, b) in along.iter().zip(&each) {
             prop_assert!((a.weight - b.weight).abs() < 1e-3 * (1.0 + b.weight.abs()));
         }

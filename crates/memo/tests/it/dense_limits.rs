@@ -2,10 +2,11 @@
 //! do not depend on threads.
 
 use memo::codes::{CodeKind, TokenCodes};
-use memo::dense::{DenseConfig, DenseMemo, Distiller, Recall, SingleConfig, SingleMemory};
+use memo::dense::{Change, DenseConfig, DenseMemo, Distiller, Recall, SingleConfig, SingleMemory};
 use memo::oracle::Oracle;
 use memo::random::{Purpose, Stream};
 use memo::{ConfigError, Error};
+use std::ops::ControlFlow;
 
 fn refused(config: DenseConfig) -> ConfigError {
     let error = config.check().unwrap_err();
@@ -136,6 +137,71 @@ fn complete_forgetting_refuses_what_was_not_memorized() {
 }
 
 #[test]
+fn several_texts_are_forgotten_completely_or_none() {
+    let config = DenseConfig { distiller: Distiller::Exact, ..DenseConfig::new(10, 64, 2, 2) };
+    let mut memo = DenseMemo::new(config).unwrap();
+    let (one, other): (&[u32], &[u32]) = (&[1, 2, 3, 4, 5], &[6, 7, 8]);
+    memo.memorize_all(&[one, other, one]).unwrap();
+    let before = memo.to_safetensors().unwrap();
+    for texts in [&[one, other, &[9, 9]][..], &[one, one, one], &[other, other]] {
+        assert!(matches!(memo.forget_completely_all(texts), Err(Error::NotMemorized { .. })));
+        assert_eq!(memo.to_safetensors().unwrap(), before);
+    }
+    memo.forget_completely_all(&[one, other, one]).unwrap();
+    assert_eq!(memo.stored_sequences(), [0]);
+}
+
+#[test]
+fn a_change_that_is_stopped_changes_nothing() {
+    let text = Stream::new(5, Purpose::Sampling, 0).draws().tokens(6000, 100);
+    for codes in [CodeKind::Gaussian, CodeKind::Hadamard] {
+        for distiller in [Distiller::Exact, Distiller::Memory] {
+            let config = DenseConfig { codes, distiller, ..DenseConfig::new(100, 64, 2, 2) };
+            let mut memo = DenseMemo::new(config.clone()).unwrap();
+            memo.memorize(&text[..500]).unwrap();
+            let before = memo.to_safetensors().unwrap();
+            for change in [Change::Memorize, Change::Forget] {
+                let mut told = Vec::new();
+                let mut tell = |done| {
+                    told.push(done);
+                    if done < 4000 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                };
+                let texts = [&text[..3000], &text[3000..]];
+                let stopped = memo.change_all(&texts, change, Some(&mut tell));
+                assert_eq!(stopped, Err(Error::Stopped));
+                assert_eq!(memo.to_safetensors().unwrap(), before, "{codes:?} {distiller:?}");
+                assert!(told.is_sorted() && told.len() > 2 && *told.last().unwrap() < 6000);
+            }
+            // One that is not stopped is one that nobody watched.
+            let mut other = DenseMemo::new(config).unwrap();
+            other.memorize(&text[..500]).unwrap();
+            other.memorize(&text).unwrap();
+            let mut tell = |_| ControlFlow::Continue(());
+            memo.change_all(&[&text], Change::Memorize, Some(&mut tell)).unwrap();
+            assert_eq!(memo.to_safetensors().unwrap(), other.to_safetensors().unwrap());
+        }
+    }
+}
+
+#[test]
+fn without_room_for_a_copy_a_change_goes_on_to_its_end() {
+    let text = Stream::new(5, Purpose::Sampling, 0).draws().tokens(3000, 100);
+    let config = DenseConfig::authors(100, 64, 2, 2);
+    let memory_limit = config.bytes().unwrap();
+    let mut memo = DenseMemo::new(DenseConfig { memory_limit, ..config.clone() }).unwrap();
+    let mut calls = 0;
+    let mut tell = |_| {
+        calls += 1;
+        ControlFlow::Break(())
+    };
+    assert_eq!(memo.change_all(&[&text], Change::Memorize, Some(&mut tell)), Ok(()));
+    assert!(calls > 0);
+    let mut other = DenseMemo::new(config).unwrap();
+    other.memorize(&text).unwrap();
+    assert_eq!(memo.to_safetensors().unwrap(), other.to_safetensors().unwrap());
+}
+
+#[test]
 fn long_windows_cost_nothing_on_short_texts() {
     // 2³⁰ tokens of window; neither memorizing nor retrieving may touch that many rows.
     for recall in [Recall::Computed, Recall::Stored] {
@@ -197,7 +263,7 @@ fn long_texts_are_read_as_their_prefixes_are() {
             let along = memo.predict_along(&text).unwrap();
             let ends: Vec<usize> = (0..2300).step_by(61).chain([2299]).collect();
             let prefixes: Vec<&[u32]> = ends.iter().map(|&p| &text[..=p]).collect();
-            for (p, each) in ends.iter().zip(memo.predict_batch(&prefixes).unwrap()) {
+            for (p, each) in ends.iter().zip(memo.predict_all(&prefixes).unwrap()) {
                 let error = (along[*p].weight - each.weight).abs();
                 assert!(error < 1e-3 * (1.0 + each.weight.abs()), "{codes:?} {recall:?} at {p}");
             }
@@ -213,7 +279,7 @@ fn threads_do_not_change_results() {
             let config = DenseConfig { codes, threads, ..DenseConfig::new(500, 256, 2, 3) };
             let mut memo = DenseMemo::new(config).unwrap();
             memo.memorize(&text).unwrap();
-            memo.weights_batch(&[&text[..50], &text[..9]]).unwrap()
+            memo.weights_all(&[&text[..50], &text[..9]]).unwrap()
         };
         let one = weights(1);
         for threads in [0, 2, 3] {

@@ -246,7 +246,7 @@ fn on_average_every_option_counts_as_the_oracle_does() {
             let mut memo = DenseMemo::new(DenseConfig { seed, ..config.clone() }).unwrap();
             memo.memorize(&text).unwrap();
             memo.memorize(&text[..6]).unwrap();
-            runs.push(memo.weights_batch(&contexts).unwrap());
+            runs.push(memo.weights_all(&contexts).unwrap());
         }
         let exact: Vec<f32> = contexts.iter().flat_map(|c| oracle.weights(c).unwrap()).collect();
         for (k, exact) in exact.iter().enumerate() {

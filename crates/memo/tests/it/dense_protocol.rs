@@ -22,7 +22,7 @@ fn accuracy(codes: CodeKind, dim: usize, layers: usize, samples: Option<usize>) 
         let position = |_| (reader.below(30) as usize, 4 + reader.below(1020) as usize);
         let positions: Vec<(usize, usize)> = (0..samples).map(position).collect();
         let contexts: Vec<&[u32]> = positions.iter().map(|&(c, p)| &chunks[c][..p]).collect();
-        for (&(c, p), q) in positions.iter().zip(memo.predict_batch(&contexts).unwrap()) {
+        for (&(c, p), q) in positions.iter().zip(memo.predict_all(&contexts).unwrap()) {
             right += usize::from(chunks[c][p] == q.token);
             tried += 1;
         }

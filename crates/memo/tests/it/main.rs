@@ -2,6 +2,7 @@
 
 mod capacity_law;
 mod dense_equations;
+mod dense_file;
 mod dense_limits;
 mod dense_oracle;
 mod dense_protocol;
