@@ -1,6 +1,6 @@
-// The place of a passage in a document, and as much of the text around it as a page can show.
+// The place of an excerpt in a document, and as much of the text around it as a page can show.
 
-import type { Passage } from "./api/types";
+import type { Excerpt } from "./api/types";
 
 export interface Located {
   before: string;
@@ -12,10 +12,10 @@ export interface Located {
 
 const LONGEST = 100_000;
 
-export function locate(text: string, passage: Passage | null, longest = LONGEST): Located {
-  const mark = passage ? passage.match + passage.token : "";
-  const place = passage ? text.indexOf(passage.before + mark + passage.after) : -1;
-  const start = place < 0 || !passage ? 0 : place + passage.before.length;
+export function locate(text: string, excerpt: Excerpt | null, longest = LONGEST): Located {
+  const mark = excerpt ? excerpt.match + excerpt.token : "";
+  const place = excerpt ? text.indexOf(excerpt.before + mark + excerpt.after) : -1;
+  const start = place < 0 || !excerpt ? 0 : place + excerpt.before.length;
   const end = place < 0 ? 0 : start + mark.length;
   const first = Math.max(0, Math.min(start - longest / 2, text.length - longest));
   const last = Math.max(end, first + longest);

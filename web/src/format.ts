@@ -19,9 +19,9 @@ export function bytes(n: number): string {
   return `${power ? (n / 1024 ** power).toFixed(1) : n} ${units[power]}`;
 }
 
-/** Of a time of the server, which is UTC whether it says so or not. */
+/** How long a time of the server is ago, or its date. */
 export function ago(time: string, now: number = Date.now()): string {
-  const seconds = (now - Date.parse(time.replace(/^(\S+) (\S+)( UTC)?$/, "$1T$2Z"))) / 1000;
+  const seconds = (now - Date.parse(time)) / 1000;
   if (Number.isNaN(seconds)) return time;
   if (seconds < 60) return "just now";
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;

@@ -21,4 +21,5 @@ export function knew({ layer, context_tokens }: Pick<Token, "layer" | "context_t
   return `layer ${layer}, ${context_tokens} ${plural(context_tokens, "token")} of context`;
 }
 
-export const title = (token: Token): string => `${percent(token.probability)}, ${sureness(token.probability)}; ${knew(token)}`;
+export const title = (token: Pick<Token, "probability" | "layer" | "context_tokens">): string =>
+  `${percent(token.probability)}, ${sureness(token.probability)}; ${knew(token)}`;

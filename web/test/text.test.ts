@@ -8,7 +8,7 @@ const token = (id: number, text: string) => ({ token: id, text, probability: 0.9
 const said = sse(
   ["token", token(1, " at")],
   ["token", token(2, " night")],
-  ["done", { ended: true, tokens: 2, tokens_per_second: 9 }],
+  ["done", { finish_reason: "end", tokens: 2, tokens_per_second: 9 }],
 );
 
 beforeEach(() => {
@@ -20,7 +20,7 @@ test("tokens come after the prompt, in order", async () => {
   await complete();
   expect(questions[0]).toMatchObject({ path: "complete", body: { prompt: "The owl reads", stream: true, temperature: 0 } });
   expect(spoken.value?.tokens.map(({ text }) => text)).toEqual([" at", " night"]);
-  expect(spoken.value?.done?.ended).toBe(true);
+  expect(spoken.value?.done?.finish_reason).toBe("end");
   expect(before(spoken.value!, 1)).toBe("The owl reads at");
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { knew, sureness, thickness, title } from "../src/tint";
 
 test("colour is never alone: words say how sure and which layer", () => {
-  expect(title({ token: 1, text: "a", probability: 0.972, layer: 3, context_tokens: 4 })).toBe(
+  expect(title({ probability: 0.972, layer: 3, context_tokens: 4 })).toBe(
     "97.2 %, sure; layer 3, 4 tokens of context",
   );
   expect([0.9, 0.5, 0.1].map(sureness)).toEqual(["sure", "fairly sure", "guessing"]);

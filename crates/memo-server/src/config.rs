@@ -1,20 +1,20 @@
-//! What a server can be told.
+//! Configuration of a server.
 
 use std::time::Duration;
 
-/// What a server is to do.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The model's name, as clients see it.
     pub name: String,
-    /// Who may do what. With none, everyone may do everything, so the server must listen on loopback only.
+    /// Keys of clients. With none, everyone may do everything, so the server must listen on loopback only.
     pub keys: Vec<Key>,
-    /// Names that a request may call this host by; empty allows any. Without keys they must be the machine's own:
-    /// otherwise a page from elsewhere could have its own name lead here.
+    /// Host names that requests may use; empty allows any. Without keys they must be the machine's own: otherwise a page
+    /// from elsewhere could have its own name resolve to this machine.
     pub hosts: Vec<String>,
-    /// Pages from elsewhere that may use the server, as `https://example.org`.
+    /// Origins of other pages that may use the server, as `https://example.org`.
     pub origins: Vec<String>,
-    /// How much is too much.
+    /// Limits of requests.
     pub limits: Limits,
 }
 
@@ -26,22 +26,22 @@ impl Default for Config {
     }
 }
 
-/// How much is too much.
+/// Limits of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of a request.
+    /// The most bytes of a request.
     pub body: usize,
-    /// Tokens of a prompt.
+    /// The most tokens of a prompt.
     pub prompt: usize,
-    /// Tokens of a completion.
+    /// The most tokens of a completion.
     pub tokens: usize,
-    /// Requests a second for each key; bursts of twice as many.
+    /// The most requests a second for each key, with bursts of twice as many.
     pub rate: Option<u32>,
-    /// Requests that wait for their turn.
+    /// The most requests that wait for a worker.
     pub waiting: usize,
-    /// Connections at a time.
+    /// The most connections at a time.
     pub connections: usize,
-    /// For a request to arrive, and for an answer to begin.
+    /// The time for a request to arrive, and for its response to begin.
     pub time: Duration,
 }
 
@@ -59,16 +59,16 @@ impl Default for Limits {
     }
 }
 
-/// A key, of which only its hash is kept.
+/// A key of a client, kept as a hash.
 #[derive(Clone, Debug)]
 pub struct Key {
     hash: blake3::Hash,
-    right: Right,
+    permission: Permission,
 }
 
 /// What a key allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Right {
+pub enum Permission {
     /// To read: complete, score, explain, list.
     Read,
     /// To change the model too.
@@ -76,37 +76,37 @@ pub enum Right {
 }
 
 impl Key {
-    /// A key that allows something.
-    pub fn new(secret: &str, right: Right) -> Self {
-        Key { hash: blake3::hash(secret.as_bytes()), right }
+    /// A key with a permission.
+    pub fn new(secret: &str, permission: Permission) -> Self {
+        Key { hash: blake3::hash(secret.as_bytes()), permission }
     }
 
     /// Reads `secret`, `read:secret` or `write:secret`.
     ///
     /// ```
-    /// use memo_server::{Key, Right};
-    /// assert_eq!(Key::parse("read:0123456789abcdef").unwrap().right(), Right::Read);
+    /// use memo_server::{Key, Permission};
+    /// assert_eq!(Key::parse("read:0123456789abcdef").unwrap().permission(), Permission::Read);
     /// assert!(Key::parse("short").is_err());
     /// ```
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (right, secret) = match text.split_once(':') {
-            Some(("read", secret)) => (Right::Read, secret),
-            Some(("write", secret)) => (Right::Write, secret),
-            _ => (Right::Write, text),
+        let (permission, secret) = match text.split_once(':') {
+            Some(("read", secret)) => (Permission::Read, secret),
+            Some(("write", secret)) => (Permission::Write, secret),
+            _ => (Permission::Write, text),
         };
         if secret.len() < 16 || secret.chars().any(|c| c.is_whitespace() || c.is_control()) {
             return Err("a key must have at least 16 characters and no spaces".to_owned());
         }
-        Ok(Self::new(secret, right))
+        Ok(Self::new(secret, permission))
     }
 
     /// What it allows.
-    pub fn right(&self) -> Right {
-        self.right
+    pub fn permission(&self) -> Permission {
+        self.permission
     }
 
-    /// Whether this is the key. Hashes are compared in constant time.
-    pub(crate) fn is(&self, secret: &str) -> bool {
+    /// Whether a client's secret is this key. Hashes are compared in constant time.
+    pub(crate) fn matches(&self, secret: &str) -> bool {
         self.hash == blake3::hash(secret.as_bytes())
     }
 }

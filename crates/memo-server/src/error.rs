@@ -1,4 +1,4 @@
-//! What goes wrong, as clients of OpenAI's API expect to hear it.
+//! Errors as responses, in the shape that clients of OpenAI's API expect.
 
 use axum::Json;
 use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
@@ -7,83 +7,124 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A request that was refused or failed; what is told of it is its detail.
+/// A request that was refused or failed. Serialized, it is its detail.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Failure {
+pub(crate) struct ApiError {
     #[serde(skip)]
     pub(crate) status: StatusCode,
-    pub(crate) detail: Detail,
+    pub(crate) detail: ErrorDetail,
     /// Seconds after which to try again.
     #[serde(skip)]
-    pub(crate) retry: Option<u64>,
+    pub(crate) retry_after: Option<u64>,
 }
 
 /// The body of an error.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorBody {
-    error: Detail,
+    pub(crate) error: ErrorDetail,
 }
 
 /// What went wrong.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Detail {
-    /// What, and what to do about it.
+pub(crate) struct ErrorDetail {
+    /// What happened, and what to do about it.
     message: String,
-    /// Whose fault it was: `invalid_request_error`, `authentication_error`, `permission_error`, `rate_limit_error` or
-    /// `server_error`.
-    r#type: &'static str,
+    /// The kind of the error.
+    r#type: ErrorType,
     /// The field that is to blame.
     param: Option<String>,
-    /// A word for programs.
-    code: Option<&'static str>,
+    /// The reason, for programs.
+    code: Option<ErrorCode>,
 }
 
-impl Failure {
+/// The kind of an error.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+enum ErrorType {
+    #[serde(rename = "invalid_request_error")]
+    InvalidRequest,
+    #[serde(rename = "authentication_error")]
+    Authentication,
+    #[serde(rename = "permission_error")]
+    Permission,
+    #[serde(rename = "rate_limit_error")]
+    RateLimit,
+    #[serde(rename = "server_error")]
+    Server,
+}
+
+/// The reason of an error, for programs.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ErrorCode {
+    NotFound,
+    ModelNotFound,
+    ContextLengthExceeded,
+    InvalidApiKey,
+    ReadOnlyKey,
+    /// Too much waits already; it can be tried again soon.
+    Busy,
+    Cancelled,
+    /// The text does not fit into the memory.
+    Full,
+    /// The server must be started again.
+    Broken,
+}
+
+impl ApiError {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        let kind = match status {
-            StatusCode::UNAUTHORIZED => "authentication_error",
-            StatusCode::FORBIDDEN => "permission_error",
-            StatusCode::TOO_MANY_REQUESTS => "rate_limit_error",
-            status if status.is_server_error() => "server_error",
-            _ => "invalid_request_error",
+        let r#type = match status {
+            StatusCode::UNAUTHORIZED => ErrorType::Authentication,
+            StatusCode::FORBIDDEN => ErrorType::Permission,
+            StatusCode::TOO_MANY_REQUESTS => ErrorType::RateLimit,
+            status if status.is_server_error() => ErrorType::Server,
+            _ => ErrorType::InvalidRequest,
         };
-        let detail = Detail { message: message.into(), r#type: kind, param: None, code: None };
-        Failure { status, detail, retry: None }
+        let detail = ErrorDetail { message: message.into(), r#type, param: None, code: None };
+        ApiError { status, detail, retry_after: None }
     }
 
-    pub(crate) fn bad(message: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, message)
     }
 
-    /// Bad input in a field.
-    pub(crate) fn field(name: &str, message: impl Into<String>) -> Self {
-        let mut failure = Self::bad(message);
-        failure.detail.param = Some(name.to_owned());
-        failure
+    /// An invalid value of a field.
+    pub(crate) fn invalid_field(name: &str, message: impl Into<String>) -> Self {
+        let mut error = Self::bad_request(message);
+        error.detail.param = Some(name.to_owned());
+        error
     }
 
-    pub(crate) fn missing(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::NOT_FOUND, message).coded("not_found")
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, message).with_code(ErrorCode::NotFound)
     }
 
-    /// Too much is being asked at once.
-    pub(crate) fn busy(message: impl Into<String>) -> Self {
-        let failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, message).coded("busy");
-        Failure { retry: Some(1), ..failure }
+    /// Too much is asked at once.
+    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, message).with_code(ErrorCode::Busy).retry_soon()
     }
 
-    pub(crate) fn coded(mut self, code: &'static str) -> Self {
+    /// A bug of the server.
+    pub(crate) fn internal() -> Self {
+        let message = "the request failed because of an error in the server itself";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, message)
+    }
+
+    pub(crate) fn with_code(mut self, code: ErrorCode) -> Self {
         self.detail.code = Some(code);
         self
     }
+
+    pub(crate) fn retry_soon(self) -> Self {
+        ApiError { retry_after: Some(1), ..self }
+    }
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(ErrorBody { error: self.detail })).into_response();
         let headers = response.headers_mut();
-        if let Some(seconds) = self.retry {
+        if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if self.status == StatusCode::UNAUTHORIZED {
@@ -93,29 +134,31 @@ impl IntoResponse for Failure {
     }
 }
 
-impl From<memo_store::Error> for Failure {
+impl From<memo_store::Error> for ApiError {
     fn from(error: memo_store::Error) -> Self {
+        use memo::sparse;
         use memo_store::Error;
         let status = match &error {
             Error::NoDocument(_) | Error::NoTransaction(_) | Error::NotFound => {
-                return Self::missing(error.to_string());
+                return Self::not_found(error.to_string());
+            }
+            Error::Option { name, .. } => return Self::invalid_field(name, error.to_string()),
+            Error::Stopped => {
+                let error = Self::new(StatusCode::CONFLICT, error.to_string());
+                return error.with_code(ErrorCode::Cancelled);
             }
             Error::State { .. } | Error::Rollback { .. } | Error::EditFails(_) => {
                 StatusCode::CONFLICT
             }
-            Error::Stopped => {
-                return Self::new(StatusCode::CONFLICT, error.to_string()).coded("cancelled");
-            }
-            Error::Invalid(_) | Error::Engine(_) | Error::Tokenizer(_) | Error::DenseConfig(_) => {
-                StatusCode::BAD_REQUEST
-            }
-            Error::Memory(memo::sparse::Error::Room { .. }) => StatusCode::INSUFFICIENT_STORAGE,
-            Error::Memory(
-                memo::sparse::Error::Settings(_)
-                | memo::sparse::Error::Token { .. }
-                | memo::sparse::Error::Range { .. },
+            Error::Invalid(_)
+            | Error::Tokenizer(_)
+            | Error::Memory(
+                sparse::Error::Settings(_)
+                | sparse::Error::Token { .. }
+                | sparse::Error::Range { .. },
             ) => StatusCode::BAD_REQUEST,
-            // Its words may name paths, which are nobody's business.
+            Error::Memory(sparse::Error::Room { .. }) => StatusCode::INSUFFICIENT_STORAGE,
+            // Other messages may name paths, which clients must not see.
             _ => {
                 eprintln!("memo serve: {error}");
                 let message = "the model failed; the server's own output says how";
@@ -126,24 +169,24 @@ impl From<memo_store::Error> for Failure {
     }
 }
 
-impl From<memo::sparse::Error> for Failure {
+impl From<memo::sparse::Error> for ApiError {
     fn from(error: memo::sparse::Error) -> Self {
         memo_store::Error::from(error).into()
     }
 }
 
-impl From<memo_text::TokenizerError> for Failure {
+impl From<memo_text::TokenizerError> for ApiError {
     fn from(error: memo_text::TokenizerError) -> Self {
-        Self::bad(error.to_string())
+        memo_store::Error::from(error).into()
     }
 }
 
-macro_rules! rejected {
+macro_rules! from_rejection {
     ($($rejection:ty),*) => {
-        $(impl From<$rejection> for Failure {
+        $(impl From<$rejection> for ApiError {
             fn from(rejection: $rejection) -> Self {
                 Self::new(
-                    // What cannot be understood is bad, whichever layer did not understand it.
+                    // What cannot be parsed is a bad request, whichever layer refuses it.
                     match rejection.status() {
                         StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
                         status => status,
@@ -155,4 +198,4 @@ macro_rules! rejected {
     };
 }
 
-rejected!(BytesRejection, JsonRejection, PathRejection, QueryRejection);
+from_rejection!(BytesRejection, JsonRejection, PathRejection, QueryRejection);

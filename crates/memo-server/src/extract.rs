@@ -1,7 +1,7 @@
-//! What handlers take: like axum's own, but refusals are in our words and shape.
+//! Extractors of handlers: like axum's own, but their rejections are errors of our shape.
 
-use crate::error::Failure;
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use crate::error::ApiError;
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -9,19 +9,19 @@ use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
 use std::fmt::Formatter;
 use std::marker::PhantomData;
 
-/// A JSON body. Its content type must say so: a form of a page elsewhere cannot.
+/// A JSON body. Its content type must be JSON, which a form of a page elsewhere cannot send.
 pub(crate) struct Json<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         let axum::Json(Object(body)) = axum::Json::from_request(request, state).await?;
         Ok(Json(body))
     }
 }
 
-/// What is written as an object. Structs by themselves would also take a list of their fields.
+/// A value that must be a JSON object. Structs by themselves would also take a list of their fields.
 struct Object<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -43,26 +43,28 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     }
 }
 
-/// Parts of the path.
-pub(crate) struct At<T>(pub(crate) T);
+/// Parameters in the path.
+pub(crate) struct Path<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for At<T> {
-    type Rejection = Failure;
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let Path(at) = Path::<T>::from_request_parts(parts, state).await?;
-        Ok(At(at))
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let axum::extract::Path(path) =
+            axum::extract::Path::from_request_parts(parts, state).await?;
+        Ok(Path(path))
     }
 }
 
-/// What follows the question mark.
-pub(crate) struct Asked<T>(pub(crate) T);
+/// Parameters in the query.
+pub(crate) struct Query<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
-    type Rejection = Failure;
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let Query(asked) = Query::<T>::from_request_parts(parts, state).await?;
-        Ok(Asked(asked))
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let axum::extract::Query(query) =
+            axum::extract::Query::from_request_parts(parts, state).await?;
+        Ok(Query(query))
     }
 }

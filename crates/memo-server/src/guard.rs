@@ -1,8 +1,8 @@
-//! What every request passes before it is answered: who calls, from where, and how often.
+//! Checks of every request before it is handled: its origin, its key, its size and its rate.
 
 use crate::app::App;
-use crate::config::{Config, Right};
-use crate::error::Failure;
+use crate::config::{Config, Permission};
+use crate::error::{ApiError, ErrorCode};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
-/// Nothing but our own files, and nobody may frame them.
+/// Allows nothing but our own files, and no frames around them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -25,8 +25,8 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Counts a request, limits its time, and adds the headers that all answers have.
-pub(crate) async fn outermost(
+/// Checks the origin of a request, limits its time, counts it, and adds the headers that all responses have.
+pub(crate) async fn handle_request(
     State(app): State<App>,
     route: Option<MatchedPath>,
     request: Request,
@@ -34,20 +34,20 @@ pub(crate) async fn outermost(
 ) -> Response {
     let start = Instant::now();
     let method = request.method().clone();
-    let answer = async {
-        if let Err(failure) =
-            comes_from_here(&app.config, request.headers(), request.method(), request.uri())
+    let response = async {
+        if let Err(error) =
+            check_origin(&app.config, request.headers(), request.method(), request.uri())
         {
-            return failure.into_response();
+            return error.into_response();
         }
         next.run(request).await
     };
-    let late = || Failure::new(StatusCode::REQUEST_TIMEOUT, "the request took too long");
+    let late = || ApiError::new(StatusCode::REQUEST_TIMEOUT, "the request took too long");
     let limit = app.config.limits.time;
-    let answer = tokio::time::timeout(limit, answer).await;
-    let mut response = answer.unwrap_or_else(|_| late().into_response());
+    let response = tokio::time::timeout(limit, response).await;
+    let mut response = response.unwrap_or_else(|_| late().into_response());
     let route = route.map_or_else(|| "other".to_owned(), |route| route.as_str().to_owned());
-    app.metrics.answered(&method, route, response.status().as_u16(), start.elapsed());
+    app.metrics.record_request(&method, route, response.status().as_u16(), start.elapsed());
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
@@ -56,19 +56,19 @@ pub(crate) async fn outermost(
     response
 }
 
-/// Refuses a request by another name than ours (a page elsewhere may have its own name lead here), and changes that a
-/// page from elsewhere asks for.
-fn comes_from_here(
+/// Refuses requests by another host name than ours (a page elsewhere may have its own name resolve to this machine), and
+/// changes that come from a page elsewhere.
+fn check_origin(
     config: &Config,
     headers: &HeaderMap,
     method: &Method,
     uri: &Uri,
-) -> Result<(), Failure> {
-    let refuse = |message: String| Err(Failure::new(StatusCode::FORBIDDEN, message));
+) -> Result<(), ApiError> {
+    let refuse = |message: String| Err(ApiError::new(StatusCode::FORBIDDEN, message));
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let host = host.or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
     let Some(host) = host else {
-        return Err(Failure::bad("the request has no Host header"));
+        return Err(ApiError::bad_request("the request has no Host header"));
     };
     let name = without_port(host);
     if !config.hosts.is_empty() && !config.hosts.iter().any(|own| own.eq_ignore_ascii_case(name)) {
@@ -92,7 +92,7 @@ fn without_port(host: &str) -> &str {
     }
 }
 
-/// Lets pages of the allowed origins read answers; off if there are none.
+/// Lets pages of the allowed origins read responses; none if there are no such origins.
 pub(crate) fn cors(config: &Config) -> Option<CorsLayer> {
     let origins: Vec<HeaderValue> =
         config.origins.iter().filter_map(|origin| origin.parse().ok()).collect();
@@ -104,61 +104,63 @@ pub(crate) fn cors(config: &Config) -> Option<CorsLayer> {
     })
 }
 
-/// Who may do what, and how often.
-pub(crate) struct Doors {
+/// The check of keys, sizes and rates for routes that need the same permission.
+pub(crate) struct AccessControl {
     app: App,
-    right: Right,
+    permission: Permission,
     /// One for each key, or one for all.
-    rates: Arc<Vec<DefaultDirectRateLimiter>>,
+    limiters: Arc<Vec<DefaultDirectRateLimiter>>,
 }
 
-impl Doors {
+impl AccessControl {
+    /// The checks of routes that read and of routes that write.
     pub(crate) fn new(app: &App) -> [Arc<Self>; 2] {
-        let rates =
+        let limiters =
             app.config.limits.rate.and_then(NonZeroU32::new).map_or_else(Vec::new, |rate| {
                 let quota = Quota::per_second(rate).allow_burst(rate.saturating_mul(TWICE));
                 (0..app.config.keys.len().max(1)).map(|_| RateLimiter::direct(quota)).collect()
             });
-        let rates = Arc::new(rates);
-        [Right::Read, Right::Write]
-            .map(|right| Arc::new(Doors { app: Arc::clone(app), right, rates: Arc::clone(&rates) }))
+        let limiters = Arc::new(limiters);
+        [Permission::Read, Permission::Write].map(|permission| {
+            let (app, limiters) = (Arc::clone(app), Arc::clone(&limiters));
+            Arc::new(AccessControl { app, permission, limiters })
+        })
     }
 
-    fn pass(&self, headers: &HeaderMap) -> Result<(), Failure> {
+    fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
         let keys = &self.app.config.keys;
-        let mut who = 0;
+        let mut client = 0;
         if !keys.is_empty() {
             let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
             let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
-            // All are compared, so that time says nothing about which.
+            // All keys are compared, so that the time it takes does not depend on the key.
             let mut found = None;
             for (number, key) in keys.iter().enumerate() {
-                found = if key.is(given) { Some((number, key)) } else { found };
+                found = if key.matches(given) { Some((number, key)) } else { found };
             }
             let Some((number, key)) = found else {
                 let message = "this server needs a key: `Authorization: Bearer KEY`";
-                return Err(
-                    Failure::new(StatusCode::UNAUTHORIZED, message).coded("invalid_api_key")
-                );
+                let error = ApiError::new(StatusCode::UNAUTHORIZED, message);
+                return Err(error.with_code(ErrorCode::InvalidApiKey));
             };
-            if key.right() < self.right {
+            if key.permission() < self.permission {
                 let message = "this key may read, but not change";
-                return Err(Failure::new(StatusCode::FORBIDDEN, message).coded("read_only_key"));
+                let error = ApiError::new(StatusCode::FORBIDDEN, message);
+                return Err(error.with_code(ErrorCode::ReadOnlyKey));
             }
-            who = number;
+            client = number;
         }
         let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
         let most = self.app.config.limits.body;
         if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| length > most)
         {
             let message = format!("a request may have at most {most} bytes");
-            return Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message));
         }
-        match self.rates.get(who).map(RateLimiter::check) {
+        match self.limiters.get(client).map(RateLimiter::check) {
             Some(Err(_)) => {
                 let message = "too many requests with this key; try again soon";
-                let failure = Failure::new(StatusCode::TOO_MANY_REQUESTS, message);
-                Err(Failure { retry: Some(1), ..failure })
+                Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, message).retry_soon())
             }
             _ => Ok(()),
         }
@@ -167,13 +169,13 @@ impl Doors {
 
 const TWICE: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
-/// Lets those in who may.
-pub(crate) async fn door(
-    State(doors): State<Arc<Doors>>,
+/// Handles a request that passes the check of its route.
+pub(crate) async fn authorize(
+    State(access): State<Arc<AccessControl>>,
     request: Request,
     next: Next,
-) -> Result<Response, Failure> {
-    doors.pass(request.headers())?;
+) -> Result<Response, ApiError> {
+    access.check(request.headers())?;
     Ok(next.run(request).await)
 }
 
@@ -188,8 +190,8 @@ mod tests {
             headers.insert(header::ORIGIN, origin.parse().unwrap());
         }
         let config = Config { origins: vec!["https://a.example".into()], ..Config::default() };
-        comes_from_here(&config, &headers, method, &Uri::from_static("/"))
-            .map_err(|failure| failure.status.as_u16())
+        check_origin(&config, &headers, method, &Uri::from_static("/"))
+            .map_err(|error| error.status.as_u16())
     }
 
     #[test]

@@ -1,21 +1,23 @@
-//! What evaluation harnesses ask a server for, so that they need no tokenizer of their own.
+//! The tokenizer as a service, for evaluation harnesses that have none of their own.
 
 use crate::app::App;
-use crate::error::Failure;
+use crate::error::ApiError;
 use crate::extract::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// A text to tokenize.
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct Tokenize {
+pub(crate) struct TokenizeRequest {
     /// The text.
     #[serde(alias = "text", alias = "content")]
     prompt: String,
 }
 
+/// The tokens of a text.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Tokenized {
+pub(crate) struct TokenizeResponse {
     /// Its tokens.
     tokens: Vec<u32>,
     /// How many.
@@ -25,51 +27,52 @@ pub(crate) struct Tokenized {
 }
 
 /// The tokens of a text. The name of the end token alone is that token.
-#[utoipa::path(post, path = "/tokenize", tag = "harness", request_body = Tokenize, responses((status = 200, body = Tokenized)))]
+#[utoipa::path(post, path = "/tokenize", tag = "harness", request_body = TokenizeRequest, responses((status = 200, body = TokenizeResponse)))]
 pub(crate) async fn tokenize(
     State(app): State<App>,
-    Json(asked): Json<Tokenize>,
-) -> Result<axum::Json<Tokenized>, Failure> {
+    Json(request): Json<TokenizeRequest>,
+) -> Result<axum::Json<TokenizeResponse>, ApiError> {
     let worker = App::clone(&app);
-    let tokens = app.desk.work(move |_| {
+    let tokens = app.workers.run(move |_| {
         let tokenizer = worker.model.tokenizer();
-        if asked.prompt == tokenizer.eos_text() {
+        if request.prompt == tokenizer.eos_text() {
             return Ok(vec![tokenizer.eos()]);
         }
-        Ok(tokenizer.encode(&asked.prompt)?)
+        Ok(tokenizer.encode(&request.prompt)?)
     });
     let tokens = tokens.await?;
     let max_model_len = app.config.limits.prompt;
-    Ok(axum::Json(Tokenized { count: tokens.len(), tokens, max_model_len }))
+    Ok(axum::Json(TokenizeResponse { count: tokens.len(), tokens, max_model_len }))
 }
 
+/// Tokens to decode.
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct Detokenize {
+pub(crate) struct DetokenizeRequest {
     /// The tokens.
     tokens: Vec<u32>,
 }
 
+/// The text of tokens.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Detokenized {
+pub(crate) struct DetokenizeResponse {
     /// Their text.
     prompt: String,
 }
 
 /// The text of tokens.
-#[utoipa::path(post, path = "/detokenize", tag = "harness", request_body = Detokenize, responses((status = 200, body = Detokenized)))]
+#[utoipa::path(post, path = "/detokenize", tag = "harness", request_body = DetokenizeRequest, responses((status = 200, body = DetokenizeResponse)))]
 pub(crate) async fn detokenize(
     State(app): State<App>,
-    Json(asked): Json<Detokenize>,
-) -> Result<axum::Json<Detokenized>, Failure> {
-    let worker = App::clone(&app);
-    let prompt = app.desk.work(move |_| {
-        let tokenizer = worker.model.tokenizer();
-        known(&asked.tokens, tokenizer.vocab_size())?;
-        Ok(tokenizer.decode_lossy(&asked.tokens))
+    Json(DetokenizeRequest { tokens }): Json<DetokenizeRequest>,
+) -> Result<axum::Json<DetokenizeResponse>, ApiError> {
+    let prompt = app.read(move |_, snapshot| {
+        snapshot.config().memory.check_tokens(&tokens)?;
+        Ok(snapshot.tokenizer().decode_lossy(&tokens))
     });
-    Ok(axum::Json(Detokenized { prompt: prompt.await? }))
+    Ok(axum::Json(DetokenizeResponse { prompt: prompt.await? }))
 }
 
+/// The tokenizer of the model.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TokenizerInfo {
     tokenizer_class: String,
@@ -80,7 +83,7 @@ pub(crate) struct TokenizerInfo {
     chat_template: Option<&'static str>,
 }
 
-/// What the tokenizer is, and how its end token is called.
+/// The tokenizer, and the name of its end token.
 #[utoipa::path(get, path = "/tokenizer_info", tag = "harness", responses((status = 200, body = TokenizerInfo)))]
 pub(crate) async fn tokenizer_info(State(app): State<App>) -> axum::Json<TokenizerInfo> {
     let tokenizer = app.model.tokenizer();
@@ -92,15 +95,4 @@ pub(crate) async fn tokenizer_info(State(app): State<App>) -> axum::Json<Tokeniz
         pad_token: None,
         chat_template: None,
     })
-}
-
-/// Refuses tokens that are none.
-pub(crate) fn known(tokens: &[u32], vocabulary: usize) -> Result<(), Failure> {
-    match tokens.iter().find(|&&token| token as usize >= vocabulary) {
-        Some(token) => {
-            let message = format!("token {token} is outside the vocabulary of {vocabulary}");
-            Err(Failure::bad(message))
-        }
-        None => Ok(()),
-    }
 }

@@ -1,14 +1,14 @@
 //! A model as a service: completions as OpenAI's clients ask for them, an API of its own for documents, explanations,
 //! edits and forgetting, and a page on which to see the memory think.
 //!
-//! Data flow: a connection ([`serve`]) → the guard (`guard`: names, keys, rates) → a handler (`openai`, `harness`,
-//! `native`) → the desk (`desk`), where work waits for a processor → the model (`model`), read by many and changed by
-//! one task at a time (`tasks`).
+//! Data flow: a connection ([`serve`]) → the guard (`guard`: origins, keys, rates) → a handler (`openai`, `harness`,
+//! `native`) → a worker (`workers`), which reads the model, or a task (`tasks`), which changes it → the model (`model`), read
+//! by many and changed by one task at a time.
 
 mod app;
 mod config;
-mod desk;
 mod error;
+mod events;
 mod extract;
 mod generate;
 mod guard;
@@ -23,7 +23,7 @@ mod page;
 mod reference;
 mod router;
 mod tasks;
-mod tell;
+mod workers;
 
-pub use self::config::{Config, Key, Limits, Right};
+pub use self::config::{Config, Key, Limits, Permission};
 pub use self::listen::{Error, run, serve};

@@ -1,4 +1,4 @@
-//! Connections that do not take their last answer with them when they close.
+//! Connections that close without losing their last response.
 
 use std::io;
 use std::pin::Pin;
@@ -8,15 +8,16 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Without a byte, nothing is on its way any more.
+/// The time without a byte after which nothing more is expected.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Who still sends after that is not listening.
+/// The longest time that bytes are still taken.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// A connection that, when it is shut down, still takes what the client was sending.
+/// A connection that, when it is shut down, still takes what the client is sending.
 ///
-/// One that is closed with bytes unread is reset, and then the client may lose the very answer that says why: "too large".
+/// A connection that is closed with bytes unread is reset, and the client may then lose the very response that says why:
+/// "too large".
 pub(crate) struct Linger {
     stream: TcpStream,
     closing: Option<Closing>,

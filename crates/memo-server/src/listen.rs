@@ -1,6 +1,6 @@
-//! Connections: accepted up to a number, given up when they are slow, and finished when the server stops.
+//! Connections: accepted up to a limit, closed when they are slow, and finished when the server stops.
 
-use crate::app::Shared;
+use crate::app::AppState;
 use crate::config::Config;
 use crate::linger::Linger;
 use crate::router::router;
@@ -18,11 +18,11 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 
-/// For the head of a request to arrive.
-const HEAD: Duration = Duration::from_secs(15);
+/// The time for the head of a request to arrive.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// For answers to end after the server was told to stop.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time for responses to end after the server is told to stop.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a server ended.
 #[derive(Debug, thiserror::Error)]
@@ -42,13 +42,14 @@ pub fn run(store: Store, config: Config, listener: std::net::TcpListener) -> Res
     listener.set_nonblocking(true)?;
     runtime.block_on(async {
         let listener = TcpListener::from_std(listener)?;
-        let stop = stopped()?;
+        let stop = stop_signal()?;
         Ok(serve(store, config, listener, stop).await?)
     })
 }
 
-/// Ends when the process is told to stop. Told again, it does so at once: nothing acknowledged is lost.
-fn stopped() -> std::io::Result<impl Future<Output = ()>> {
+/// A future that ends when the process is told to stop. Told again, the process ends at once: nothing acknowledged is
+/// lost.
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::new()?;
     Ok(async move {
         signals.next().await;
@@ -59,7 +60,7 @@ fn stopped() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// What tells a process to stop: Ctrl-C, and what service managers send.
+/// The signals that tell a process to stop: Ctrl-C, and what service managers send.
 #[cfg(unix)]
 struct Signals([tokio::signal::unix::Signal; 2]);
 
@@ -100,18 +101,18 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> Result<(), memo_store::Error> {
     let connections = Arc::new(Semaphore::new(config.limits.connections));
-    let app = Shared::new(store, config);
+    let app = AppState::new(store, config);
     let service = TowerToHyperService::new(router(&app));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
-        // When all places are taken, the next one waits in the system's own line.
-        let place = Arc::clone(&connections).acquire_owned();
-        let accepted = async { (place.await, listener.accept().await) };
-        let (place, stream) = tokio::select! {
+        // Beyond the limit, connections wait in the system's own queue.
+        let permit = Arc::clone(&connections).acquire_owned();
+        let accepted = async { (permit.await, listener.accept().await) };
+        let (permit, stream) = tokio::select! {
             () = &mut stop => break,
-            (place, accepted) = accepted => match accepted {
-                Ok((stream, _)) => (place, stream),
+            (permit, accepted) = accepted => match accepted {
+                Ok((stream, _)) => (permit, stream),
                 Err(error) => {
                     // Too many open files, say: it passes.
                     eprintln!("memo serve: {error}");
@@ -123,19 +124,19 @@ pub async fn serve(
         let _ = stream.set_nodelay(true);
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEAD)
+            .header_read_timeout(HEAD_TIMEOUT)
             .serve_connection(TokioIo::new(Linger::new(stream)), service.clone());
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A client that went away is no news.
+            // That a client went away is not an error.
             let _ = connection.await;
-            drop(place);
+            drop(permit);
         });
     }
     drop(listener);
     app.stopping.store(true, Ordering::Release);
     app.tasks.stop().await;
-    let _ = tokio::time::timeout(PATIENCE, graceful.shutdown()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, graceful.shutdown()).await;
     let model = Arc::clone(&app.model);
     let closed = tokio::task::spawn_blocking(move || model.close()).await;
     closed.unwrap_or(Ok(()))

@@ -1,9 +1,10 @@
-//! Figures for Prometheus.
+//! Metrics for Prometheus.
 
-use crate::error::Failure;
+use crate::error::ApiError;
 use crate::model::Model;
+use crate::tasks::TaskKind;
 use axum::http::Method;
-use memo_store::Fill;
+use memo_store::MemoryLoad;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -15,29 +16,29 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Request {
+struct RequestLabels {
     method: &'static str,
     route: String,
     status: u16,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
+struct RouteLabels {
     route: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Change {
-    kind: &'static str,
+struct ChangeLabels {
+    kind: String,
     outcome: &'static str,
 }
 
-/// What is counted.
+/// All metrics.
 pub(crate) struct Metrics {
     registry: Registry,
-    requests: Family<Request, Counter>,
-    latency: Family<Route, Histogram>,
-    changes: Family<Change, Histogram>,
+    requests: Family<RequestLabels, Counter>,
+    latency: Family<RouteLabels, Histogram>,
+    changes: Family<ChangeLabels, Histogram>,
     pub(crate) memorized: Counter,
     pub(crate) generated: Counter,
     pub(crate) scored: Counter,
@@ -46,8 +47,8 @@ pub(crate) struct Metrics {
     transaction: Gauge,
 }
 
-/// From a tenth of a millisecond to a minute.
-fn times() -> Histogram {
+/// A histogram from a tenth of a millisecond to a minute.
+fn histogram() -> Histogram {
     Histogram::new([1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 60.0])
 }
 
@@ -57,8 +58,8 @@ impl Metrics {
         let mut metrics = Metrics {
             registry: Registry::default(),
             requests: Family::default(),
-            latency: Family::new_with_constructor(times),
-            changes: Family::new_with_constructor(times),
+            latency: Family::new_with_constructor(histogram),
+            changes: Family::new_with_constructor(histogram),
             memorized: Counter::default(),
             generated: Counter::default(),
             scored: Counter::default(),
@@ -66,8 +67,8 @@ impl Metrics {
             noise: Gauge::default(),
             transaction: Gauge::default(),
         };
-        registry.register("requests", "Requests answered", metrics.requests.clone());
-        let help = "Time until an answer begins";
+        registry.register("requests", "Requests handled", metrics.requests.clone());
+        let help = "Time until a response begins";
         registry.register_with_unit("request", help, Unit::Seconds, metrics.latency.clone());
         let help = "Time that changes of the model took";
         registry.register_with_unit("transaction", help, Unit::Seconds, metrics.changes.clone());
@@ -83,35 +84,42 @@ impl Metrics {
         metrics
     }
 
-    pub(crate) fn answered(&self, method: &Method, route: String, status: u16, time: Duration) {
+    pub(crate) fn record_request(
+        &self,
+        method: &Method,
+        route: String,
+        status: u16,
+        time: Duration,
+    ) {
         let method = match *method {
             Method::GET => "GET",
             Method::POST => "POST",
             Method::DELETE => "DELETE",
             _ => "other",
         };
-        self.latency.get_or_create(&Route { route: route.clone() }).observe(time.as_secs_f64());
-        self.requests.get_or_create(&Request { method, route, status }).inc();
+        self.latency
+            .get_or_create(&RouteLabels { route: route.clone() })
+            .observe(time.as_secs_f64());
+        self.requests.get_or_create(&RequestLabels { method, route, status }).inc();
     }
 
-    pub(crate) fn changed(&self, kind: &'static str, time: Duration, ok: bool) {
+    pub(crate) fn record_change(&self, kind: TaskKind, time: Duration, ok: bool) {
         let outcome = if ok { "done" } else { "refused" };
-        self.changes.get_or_create(&Change { kind, outcome }).observe(time.as_secs_f64());
+        let labels = ChangeLabels { kind: kind.to_string(), outcome };
+        self.changes.get_or_create(&labels).observe(time.as_secs_f64());
     }
 
-    /// All of them, in Prometheus' text.
-    pub(crate) fn text(&self, model: &Model) -> Result<String, Failure> {
+    /// All metrics in Prometheus' text format.
+    pub(crate) fn text(&self, model: &Model) -> Result<String, ApiError> {
         {
-            let view = model.read()?;
-            if let Some(memory) = view.memory().sparse() {
-                let fill = Fill::of(memory, 0);
-                self.load.set(fill.load);
-                self.noise.set(fill.noise);
-            }
-            self.transaction.set(view.transaction() as i64);
+            let snapshot = model.read()?;
+            let MemoryLoad { load, noise, .. } = MemoryLoad::of(snapshot.memory()?, 0);
+            self.load.set(load);
+            self.noise.set(noise);
+            self.transaction.set(snapshot.transaction() as i64);
         }
         let mut text = String::new();
-        encode(&mut text, &self.registry).map_err(|error| Failure::bad(error.to_string()))?;
+        encode(&mut text, &self.registry).map_err(|_| ApiError::internal())?;
         Ok(text)
     }
 }

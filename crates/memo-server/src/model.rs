@@ -1,10 +1,10 @@
 //! The model that all requests share: any number of readers, one change at a time.
 //!
-//! Readers hold a lock for a token or so. A short change takes its turn between them. Before a long one a snapshot is
-//! made, and readers use that until the change is done; so they never wait for it, and never see half of it.
+//! Readers hold a lock for some hundred tokens. A short change takes its turn between them. Before a long change a snapshot
+//! is made, which readers use until the change is done; so they never wait for it, and never see half of it.
 
-use crate::error::Failure;
-use memo_store::{Error, Store, View};
+use crate::error::{ApiError, ErrorCode};
+use memo_store::{Error, Progress, Snapshot, Store};
 use memo_text::Tokenizer;
 use parking_lot::{RwLock, RwLockReadGuard};
 use std::ops::{ControlFlow, Deref};
@@ -22,35 +22,35 @@ pub(crate) enum Cost {
     Whole,
 }
 
-/// Tokens that are written before a reader notices.
-const NOTICED: u64 = 10_000;
+/// A change that writes more tokens is long.
+const LONG_TOKENS: u64 = 10_000;
 
-/// Cells that are written to disk before a reader notices.
-const NOTICED_CELLS: u64 = 4 << 20;
+/// A change that writes the whole memory is long if it has more cells.
+const LONG_CELLS: u64 = 4 << 20;
 
 /// A model that is served.
 pub(crate) struct Model {
     store: RwLock<Option<Store>>,
-    snapshot: RwLock<Option<Arc<View>>>,
+    snapshot: RwLock<Option<Arc<Snapshot>>>,
     tokenizer: Tokenizer,
-    /// A change panicked: nobody knows what the memory holds.
+    /// Whether a change panicked: nobody knows what the memory holds.
     broken: AtomicBool,
 }
 
-/// A model while it is read: as it is, or as it was before the change that is being made.
-pub(crate) enum Reading<'a> {
-    Live(RwLockReadGuard<'a, Option<Store>>),
-    Before(Arc<View>),
+/// Read access to the model as it is, or as it was before the change that is being made.
+pub(crate) enum ModelGuard<'a> {
+    Current(RwLockReadGuard<'a, Option<Store>>),
+    BeforeChange(Arc<Snapshot>),
 }
 
-impl Deref for Reading<'_> {
-    type Target = View;
+impl Deref for ModelGuard<'_> {
+    type Target = Snapshot;
 
-    fn deref(&self) -> &View {
+    fn deref(&self) -> &Snapshot {
         match self {
             // `Model::read` gives none that is closed.
-            Reading::Live(store) => store.as_ref().expect("an open store"),
-            Reading::Before(view) => view,
+            ModelGuard::Current(store) => store.as_ref().expect("an open store"),
+            ModelGuard::BeforeChange(snapshot) => snapshot,
         }
     }
 }
@@ -66,27 +66,27 @@ impl Model {
         &self.tokenizer
     }
 
-    /// The model to be read, for a short time.
-    pub(crate) fn read(&self) -> Result<Reading<'_>, Failure> {
+    /// Read access, to be held for a short time.
+    pub(crate) fn read(&self) -> Result<ModelGuard<'_>, ApiError> {
         loop {
-            if self.broken.load(Ordering::Acquire) {
+            if self.is_broken() {
                 return Err(broken());
             }
-            if let Some(view) = &*self.snapshot.read() {
-                return Ok(Reading::Before(Arc::clone(view)));
+            if let Some(snapshot) = &*self.snapshot.read() {
+                return Ok(ModelGuard::BeforeChange(Arc::clone(snapshot)));
             }
             // A long change may begin just now: look again whether there is a snapshot.
             if let Some(store) = self.store.try_read_for(Duration::from_millis(2)) {
                 if store.is_none() {
-                    return Err(Failure::busy("the server is stopping"));
+                    return Err(ApiError::unavailable("the server is stopping"));
                 }
-                return Ok(Reading::Live(store));
+                return Ok(ModelGuard::Current(store));
             }
         }
     }
 
     /// Whether a long change is being made.
-    pub(crate) fn changing(&self) -> bool {
+    pub(crate) fn is_changing(&self) -> bool {
         self.snapshot.read().is_some()
     }
 
@@ -98,41 +98,40 @@ impl Model {
     pub(crate) fn change<T>(
         &self,
         cost: Cost,
-        watcher: impl Fn(memo_store::Step) -> ControlFlow<()> + Send + Sync + 'static,
-        make: impl FnOnce(&mut Store) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
-        if self.broken.load(Ordering::Acquire) {
+        observer: impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static,
+        change: impl FnOnce(&mut Store) -> Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        if self.is_broken() {
             return Err(broken());
         }
         if self.is_long(cost) {
             // Where there is no room for a copy, readers have to wait.
             let snapshot = self.store.read().as_ref().map(Store::snapshot);
-            if let Some(Ok(view)) = snapshot {
-                *self.snapshot.write() = Some(Arc::new(view));
+            if let Some(Ok(snapshot)) = snapshot {
+                *self.snapshot.write() = Some(Arc::new(snapshot));
             }
         }
         let mut guard = self.store.write();
         let Some(store) = guard.as_mut() else {
-            return Err(Failure::busy("the server is stopping"));
+            return Err(ApiError::unavailable("the server is stopping"));
         };
-        store.watch(watcher);
-        let made = std::panic::catch_unwind(AssertUnwindSafe(|| make(store)));
-        store.watch(|_| ControlFlow::Continue(()));
-        if made.is_err() {
+        store.observe(observer);
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| change(store)));
+        store.observe(|_| ControlFlow::Continue(()));
+        if result.is_err() {
             self.broken.store(true, Ordering::Release);
         }
         drop(guard);
         *self.snapshot.write() = None;
-        made.unwrap_or_else(|_| Err(broken()))
+        result.unwrap_or_else(|_| Err(broken()))
     }
 
     fn is_long(&self, cost: Cost) -> bool {
         match cost {
-            Cost::Tokens(tokens) => tokens > NOTICED,
+            Cost::Tokens(tokens) => tokens > LONG_TOKENS,
             Cost::Whole => {
                 let store = self.store.read();
-                let settings = store.as_ref().and_then(|store| store.model().sparse());
-                settings.is_none_or(|settings| settings.parameters() > NOTICED_CELLS)
+                store.as_ref().is_some_and(|s| s.config().memory.parameters() > LONG_CELLS)
             }
         }
     }
@@ -141,7 +140,7 @@ impl Model {
     pub(crate) fn close(&self) -> Result<(), Error> {
         let store = self.store.write().take();
         match store {
-            Some(store) if !self.broken.load(Ordering::Acquire) => store.close(),
+            Some(store) if !self.is_broken() => store.close(),
             Some(store) => {
                 // Its memory must not become a checkpoint; the ledger is sound, and opening begins from there.
                 std::mem::forget(store);
@@ -152,7 +151,8 @@ impl Model {
     }
 }
 
-fn broken() -> Failure {
-    let message = "a change failed in a way that should not be; start the server again";
-    Failure::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, message).coded("broken")
+fn broken() -> ApiError {
+    let message = "a change failed because of an error in the server itself; start it again";
+    let status = axum::http::StatusCode::INTERNAL_SERVER_ERROR;
+    ApiError::new(status, message).with_code(ErrorCode::Broken)
 }

@@ -1,6 +1,6 @@
-//! The page: files that `cargo xtask web` built, as part of this program.
+//! The page: the files that `cargo xtask web` builds, embedded in the program.
 
-use crate::error::Failure;
+use crate::error::ApiError;
 use axum::extract::Path;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -21,7 +21,7 @@ pub(crate) async fn asset(Path(path): Path<String>) -> Response {
 
 fn file(path: &str, cache: &'static str) -> Response {
     let Some(file) = FILES.get_file(path) else {
-        return Failure::missing("there is no such file").into_response();
+        return ApiError::not_found("there is no such file").into_response();
     };
     let kind = match path.rsplit_once('.').map(|(_, ending)| ending) {
         Some("html") => "text/html; charset=utf-8",

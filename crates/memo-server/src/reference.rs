@@ -1,8 +1,10 @@
-//! The reference: OpenAPI for programs, and the same as a page for people.
+//! The description of the API: as OpenAPI for programs, and as a page for people.
+//!
+//! `openapi.json` beside `Cargo.toml` is the same document, from which the page's types are generated.
 
 use crate::app::App;
 use crate::harness;
-use crate::native::{changes, documents, facts, forgetting, reading, tasks};
+use crate::native::{changes, documents, forgetting, queries, status, tasks};
 use crate::openai::{self, chat, completions};
 use axum::Json;
 use axum::extract::State;
@@ -10,11 +12,11 @@ use axum::http::header;
 use axum::response::{Html, IntoResponse, Response};
 use serde_json::Value;
 use std::fmt::Write;
-use utoipa::OpenApi;
+use utoipa::OpenApi as _;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Content, Ref, ResponseBuilder};
+use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
 
-#[derive(OpenApi)]
+#[derive(utoipa::OpenApi)]
 #[openapi(
     info(title = "MeMo", description = "A language model that is a memory."),
     paths(
@@ -22,13 +24,15 @@ use utoipa::openapi::{Content, Ref, ResponseBuilder};
         documents::list, documents::memorize, documents::upload, documents::show, documents::history,
         documents::retire, documents::restore,
         forgetting::forget, forgetting::forget_document, forgetting::prove,
-        reading::complete, reading::read_text, reading::explain, reading::find,
+        queries::complete, queries::read_text, queries::explain, queries::find,
         changes::edit, changes::replace, changes::log, changes::rollback,
         tasks::list, tasks::show, tasks::events, tasks::cancel,
-        facts::stats, facts::digest, facts::rebuild,
+        status::stats, status::digest, status::rebuild,
         harness::tokenize, harness::detokenize, harness::tokenizer_info,
-        facts::healthz, facts::readyz, facts::metrics,
+        status::healthz, status::readyz, status::metrics,
     ),
+    // What events have as their data.
+    components(schemas(queries::CompletionEnd)),
     tags(
         (name = "OpenAI", description = "As OpenAI's clients ask."),
         (name = "documents", description = "Texts that are memorized."),
@@ -43,44 +47,48 @@ use utoipa::openapi::{Content, Ref, ResponseBuilder};
 )]
 struct Reference;
 
-fn described() -> utoipa::openapi::OpenApi {
-    let mut api = Reference::openapi();
-    env!("CARGO_PKG_VERSION").clone_into(&mut api.info.version);
-    let key = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
-    let components = api.components.get_or_insert_default();
-    components.add_security_scheme("key", SecurityScheme::Http(key));
-    api
-}
-
-/// Refusals that any operation may answer with, and those of operations that take a body.
-const REFUSALS: [(&str, &str); 6] = [
-    ("400", "The request says something that it should not"),
+/// Errors of any operation, and those of operations that take a body.
+const ERRORS: [(&str, &str); 6] = [
+    ("400", "The request is not valid"),
     ("401", "It needs a key"),
     ("403", "The key does not allow it, or it comes from elsewhere"),
     ("408", "It took too long to arrive"),
     ("429", "There were too many with this key; `Retry-After` says when to try again"),
     ("503", "There is too much to do; `Retry-After` says when to try again"),
 ];
-const BODY_REFUSALS: [(&str, &str); 2] =
+const BODY_ERRORS: [(&str, &str); 2] =
     [("413", "It is too large"), ("415", "It is of another content type")];
 
-/// The API in OpenAPI's words, with all that may be refused.
-pub(crate) async fn openapi(State(app): State<App>) -> Json<utoipa::openapi::OpenApi> {
-    let mut api = described();
-    if !app.config.keys.is_empty() {
-        api.security = Some(vec![SecurityRequirement::new("key", [""; 0])]);
+/// The API as OpenAPI, with all errors.
+fn description() -> OpenApi {
+    let mut api = Reference::openapi();
+    env!("CARGO_PKG_VERSION").clone_into(&mut api.info.version);
+    let components = api.components.get_or_insert_default();
+    let key = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    components.add_security_scheme("key", SecurityScheme::Http(key));
+    for (status, description) in ERRORS.into_iter().chain(BODY_ERRORS) {
+        let body = Content::new(Some(Ref::from_schema_name("ErrorBody")));
+        let error = ResponseBuilder::new().description(description);
+        let error = error.content("application/json", body).build();
+        components.responses.insert(format!("Error{status}"), error.into());
     }
     let paths = api.paths.paths.values_mut();
     for operation in paths.flat_map(|path| [&mut path.get, &mut path.post, &mut path.delete]) {
         let Some(operation) = operation else { continue };
-        let body = operation.request_body.iter().flat_map(|_| BODY_REFUSALS);
-        for (status, what) in REFUSALS.into_iter().chain(body) {
-            let error = Content::new(Some(Ref::from_schema_name("ErrorBody")));
-            let refusal =
-                ResponseBuilder::new().description(what).content("application/json", error);
-            let responses = &mut operation.responses.responses;
-            responses.entry(status.to_owned()).or_insert_with(|| refusal.build().into());
+        let of_body = operation.request_body.iter().flat_map(|_| BODY_ERRORS);
+        for (status, _) in ERRORS.into_iter().chain(of_body) {
+            let error = Ref::from_response_name(format!("Error{status}"));
+            operation.responses.responses.entry(status.to_owned()).or_insert(error.into());
         }
+    }
+    api
+}
+
+/// The API as OpenAPI.
+pub(crate) async fn openapi(State(app): State<App>) -> Json<OpenApi> {
+    let mut api = description();
+    if !app.config.keys.is_empty() {
+        api.security = Some(vec![SecurityRequirement::new("key", [""; 0])]);
     }
     Json(api)
 }
@@ -89,7 +97,7 @@ pub(crate) async fn openapi(State(app): State<App>) -> Json<utoipa::openapi::Ope
 pub(crate) async fn docs() -> Response {
     let style =
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
-    let page = serde_json::to_value(described()).map(|api| page(&api)).unwrap_or_default();
+    let page = serde_json::to_value(description()).map(|api| page(&api)).unwrap_or_default();
     ([(header::CONTENT_SECURITY_POLICY, style)], Html(page)).into_response()
 }
 
@@ -140,7 +148,9 @@ fn operation_on_page(page: &mut String, api: &Value, path: &str, method: &str, o
         let _ = write!(page, "<p>Request, <code>{}</code></p>", escaped(body.0));
         fields(page, api, &body.1["schema"]);
     }
-    for (status, answer) in operation["responses"].as_object().into_iter().flatten() {
+    let responses = operation["responses"].as_object().into_iter().flatten();
+    // Errors that all operations have are references.
+    for (status, answer) in responses.filter(|(_, answer)| answer["$ref"].is_null()) {
         let _ = write!(page, "<p>Answer {status} {}</p>", text(&answer["description"]));
         if status.starts_with('2') {
             for body in answer["content"].as_object().into_iter().flatten() {
@@ -203,4 +213,18 @@ fn text(value: &Value) -> String {
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_committed_description_is_current() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/openapi.json");
+        let current = super::description().to_pretty_json().unwrap() + "\n";
+        if std::env::var_os("MEMO_UPDATE").is_some() {
+            std::fs::write(path, &current).unwrap();
+        }
+        let help = "openapi.json is stale: run `MEMO_UPDATE=1 cargo nextest run -p memo-server description`";
+        assert!(std::fs::read_to_string(path).unwrap_or_default() == current, "{help}");
+    }
 }

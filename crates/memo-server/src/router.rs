@@ -1,9 +1,9 @@
-//! Which path leads where.
+//! The routes.
 
 use crate::app::App;
-use crate::error::Failure;
-use crate::guard::{Doors, cors, door, outermost};
-use crate::native::{changes, documents, facts, forgetting, reading, tasks};
+use crate::error::ApiError;
+use crate::guard::{AccessControl, authorize, cors, handle_request};
+use crate::native::{changes, documents, forgetting, queries, status, tasks};
 use crate::openai::{self, chat, completions};
 use crate::{harness, page, reference};
 use axum::Router;
@@ -13,14 +13,14 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{delete, get, post};
 use std::sync::Arc;
 
-/// All paths. Each is behind the door for its right: to read, to write, or none.
+/// All routes, each behind the check of the permission that it needs: to read, to write, or none.
 pub(crate) fn router(app: &App) -> Router {
-    let [readers, writers] = Doors::new(app);
+    let [readers, writers] = AccessControl::new(app);
     let open = Router::new()
         .route("/", get(page::index))
         .route("/assets/{*path}", get(page::asset))
-        .route("/healthz", get(facts::healthz))
-        .route("/readyz", get(facts::readyz))
+        .route("/healthz", get(status::healthz))
+        .route("/readyz", get(status::readyz))
         .route("/openapi.json", get(reference::openapi))
         .route("/docs", get(reference::docs));
     let reads = Router::new()
@@ -31,9 +31,9 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/tokenize", post(harness::tokenize))
         .route("/detokenize", post(harness::detokenize))
         .route("/tokenizer_info", get(harness::tokenizer_info))
-        .route("/metrics", get(facts::metrics))
-        .route("/api/stats", get(facts::stats))
-        .route("/api/digest", get(facts::digest))
+        .route("/metrics", get(status::metrics))
+        .route("/api/stats", get(status::stats))
+        .route("/api/digest", get(status::digest))
         .route("/api/documents", get(documents::list))
         .route("/api/documents/{id}", get(documents::show))
         .route("/api/documents/{id}/history", get(documents::history))
@@ -41,11 +41,11 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/api/tasks", get(tasks::list))
         .route("/api/tasks/{id}", get(tasks::show))
         .route("/api/tasks/{id}/events", get(tasks::events))
-        .route("/api/complete", post(reading::complete))
-        .route("/api/read", post(reading::read_text))
-        .route("/api/explain", post(reading::explain))
-        .route("/api/find", post(reading::find))
-        .route_layer(from_fn_with_state(readers, door));
+        .route("/api/complete", post(queries::complete))
+        .route("/api/read", post(queries::read_text))
+        .route("/api/explain", post(queries::explain))
+        .route("/api/find", post(queries::find))
+        .route_layer(from_fn_with_state(readers, authorize));
     let writes = Router::new()
         .route("/api/documents", post(documents::memorize))
         .route("/api/upload", post(documents::upload))
@@ -57,26 +57,26 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/api/edit", post(changes::edit))
         .route("/api/replace", post(changes::replace))
         .route("/api/transactions/{id}/rollback", post(changes::rollback))
-        .route("/api/rebuild", post(facts::rebuild))
+        .route("/api/rebuild", post(status::rebuild))
         .route("/api/tasks/{id}", delete(tasks::cancel))
-        .route_layer(from_fn_with_state(writers, door));
+        .route_layer(from_fn_with_state(writers, authorize));
     let mut all = open
         .merge(reads)
         .merge(writes)
-        .fallback(nothing_here)
-        .method_not_allowed_fallback(wrong_method)
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(app.config.limits.body));
     if let Some(cors) = cors(&app.config) {
         all = all.layer(cors);
     }
-    all.layer(from_fn_with_state(Arc::clone(app), outermost)).with_state(Arc::clone(app))
+    all.layer(from_fn_with_state(Arc::clone(app), handle_request)).with_state(Arc::clone(app))
 }
 
-async fn nothing_here(uri: axum::http::Uri) -> Failure {
-    Failure::missing(format!("there is nothing at {}; /docs lists what there is", uri.path()))
+async fn not_found(uri: axum::http::Uri) -> ApiError {
+    ApiError::not_found(format!("there is nothing at {}; /docs lists what there is", uri.path()))
 }
 
-async fn wrong_method(method: Method, uri: axum::http::Uri) -> Failure {
+async fn method_not_allowed(method: Method, uri: axum::http::Uri) -> ApiError {
     let message = format!("{method} is not for {}; /docs says what is", uri.path());
-    Failure::new(StatusCode::METHOD_NOT_ALLOWED, message)
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, message)
 }

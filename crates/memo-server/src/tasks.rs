@@ -1,13 +1,14 @@
-//! Tasks: changes of the model, one at a time, each of which can be watched and cancelled.
+//! Tasks: changes of the model, one at a time, whose progress can be watched and which can be cancelled.
 
-use crate::error::{Detail, Failure};
+use crate::error::{ApiError, ErrorDetail};
 use crate::metrics::Metrics;
 use crate::model::{Cost, Model};
-use memo_store::{Step, Store};
+use memo_store::{Progress, Store, Unit};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,39 +16,57 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 use utoipa::ToSchema;
 
-/// Finished tasks that are remembered.
-const REMEMBERED: usize = 100;
+/// Tasks that are kept, finished ones included.
+const MAX_KEPT: usize = 100;
 
-/// How often a watcher is told.
-const OFTEN: Duration = Duration::from_millis(80);
+/// The time between two reports of progress.
+const REPORT_INTERVAL: Duration = Duration::from_millis(80);
 
-/// How far a change is.
+/// A change of the model, and how far it is.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Task {
     /// Its name.
     pub(crate) id: String,
-    /// What kind of change: `memorize`, `forget`, …
-    kind: &'static str,
-    /// `queued`, `running`, `done`, `failed` or `cancelled`.
-    pub(crate) state: State,
-    /// What it does just now.
-    what: String,
-    /// How much of that is done.
-    done: u64,
-    /// How much there is to do.
-    whole: u64,
-    /// What came of it.
+    /// What kind of change it is.
+    kind: TaskKind,
+    /// Whether it waits, runs or has ended.
+    pub(crate) state: TaskState,
+    /// How far it is.
+    #[serde(flatten)]
+    progress: Progress,
+    /// What it returned, once it is done: what the request returns that began it.
     #[schema(value_type = Option<Object>)]
-    pub(crate) result: Option<Value>,
-    /// What went wrong.
-    #[schema(value_type = Option<Detail>)]
-    error: Option<Failure>,
+    result: Option<Value>,
+    /// Why it failed.
+    #[schema(value_type = Option<ErrorDetail>)]
+    error: Option<ApiError>,
 }
 
-/// Where a task is.
+/// What kind of change a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum State {
+pub(crate) enum TaskKind {
+    Memorize,
+    Forget,
+    Prove,
+    Retire,
+    Restore,
+    Replace,
+    Edit,
+    Rollback,
+    Rebuild,
+}
+
+impl Display for TaskKind {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// The state of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TaskState {
     /// It waits for another one.
     Queued,
     /// It is being done.
@@ -60,169 +79,185 @@ pub(crate) enum State {
     Cancelled,
 }
 
-impl State {
+impl TaskState {
     pub(crate) fn is_final(self) -> bool {
-        !matches!(self, State::Queued | State::Running)
+        !matches!(self, TaskState::Queued | TaskState::Running)
     }
 }
 
-/// A task from inside.
-pub(crate) struct Running {
-    state: watch::Sender<Task>,
+/// A task that others watch and may cancel.
+pub(crate) struct TaskHandle {
+    task: watch::Sender<Task>,
     cancelled: AtomicBool,
 }
 
-impl Running {
+impl TaskHandle {
     pub(crate) fn watch(&self) -> watch::Receiver<Task> {
-        self.state.subscribe()
+        self.task.subscribe()
     }
 
-    pub(crate) fn now(&self) -> Task {
-        self.state.borrow().clone()
+    /// The task as it is now.
+    pub(crate) fn task(&self) -> Task {
+        self.task.borrow().clone()
     }
 
-    /// Has it end as soon as it can.
+    /// Ends the task as soon as it can be.
     pub(crate) fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_cancelled(&self) -> bool {
+    /// Fails if the task was cancelled.
+    pub(crate) fn check(&self) -> Result<(), memo_store::Error> {
+        if self.is_cancelled() { Err(memo_store::Error::Stopped) } else { Ok(()) }
+    }
+
+    fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn say(&self, what: &str, done: u64, whole: u64) {
-        self.state.send_modify(|task| {
-            what.clone_into(&mut task.what);
-            (task.done, task.whole) = (done, whole);
-        });
+    fn is_final(&self) -> bool {
+        self.task.borrow().state.is_final()
     }
 
-    fn finish(&self, result: Result<Value, Failure>) {
-        self.state.send_modify(|task| match result {
+    pub(crate) fn report(&self, progress: Progress) {
+        self.task.send_modify(|task| task.progress = progress);
+    }
+
+    fn finish(&self, result: Result<Value, ApiError>) {
+        self.task.send_modify(|task| match result {
             Ok(value) => {
-                task.state = State::Done;
-                task.done = task.whole;
+                task.state = TaskState::Done;
+                task.progress.done = task.progress.total;
                 task.result = Some(value);
             }
-            Err(failure) => {
-                task.state = if self.is_cancelled() { State::Cancelled } else { State::Failed };
-                task.error = Some(failure);
+            Err(error) => {
+                let cancelled = self.is_cancelled();
+                task.state = if cancelled { TaskState::Cancelled } else { TaskState::Failed };
+                task.error = Some(error);
             }
         });
     }
 
-    /// Waits for the end, and gives the result; `None` if that takes longer than `most`.
-    pub(crate) async fn outcome(&self, most: Duration) -> Option<Result<Value, Failure>> {
+    /// Waits for the result; `None` if that takes longer than `timeout`.
+    pub(crate) async fn wait(&self, timeout: Duration) -> Option<Result<Value, ApiError>> {
         let mut watch = self.watch();
         let end = watch.wait_for(|task| task.state.is_final());
-        let task = tokio::time::timeout(most, end).await.ok()?.ok()?.clone();
-        let failure = || task.error.unwrap_or_else(|| Failure::bad("it failed"));
-        Some(task.result.ok_or_else(failure))
+        let task = tokio::time::timeout(timeout, end).await.ok()?.ok()?.clone();
+        Some(task.result.ok_or_else(|| task.error.unwrap_or_else(ApiError::internal)))
     }
 }
 
-/// All tasks, the running one and others.
+/// The queue of tasks, and those that have ended lately.
 pub(crate) struct Tasks {
     model: Arc<Model>,
     metrics: Arc<Metrics>,
-    /// Whose turn it is.
+    /// Held by the task that runs.
     turn: Arc<Semaphore>,
-    most: usize,
-    known: Mutex<Known>,
+    max_waiting: usize,
+    table: Mutex<TaskTable>,
 }
 
 #[derive(Default)]
-struct Known {
-    last: u64,
-    tasks: BTreeMap<u64, Arc<Running>>,
+struct TaskTable {
+    last_id: u64,
+    tasks: BTreeMap<u64, Arc<TaskHandle>>,
 }
 
 impl Tasks {
-    /// No tasks yet, of which at most `most` may wait.
-    pub(crate) fn new(model: Arc<Model>, metrics: Arc<Metrics>, most: usize) -> Self {
-        let (turn, known) = (Arc::new(Semaphore::new(1)), Mutex::default());
-        Tasks { model, metrics, turn, most, known }
+    /// An empty queue, in which at most `max_waiting` tasks may wait.
+    pub(crate) fn new(model: Arc<Model>, metrics: Arc<Metrics>, max_waiting: usize) -> Self {
+        let (turn, table) = (Arc::new(Semaphore::new(1)), Mutex::default());
+        Tasks { model, metrics, turn, max_waiting, table }
+    }
+
+    /// Begins a change.
+    pub(crate) fn spawn<T: Serialize>(
+        &self,
+        kind: TaskKind,
+        cost: Cost,
+        change: impl FnOnce(&mut Store) -> Result<T, memo_store::Error> + Send + 'static,
+    ) -> Result<Arc<TaskHandle>, ApiError> {
+        let change = move |store: &mut Store, ()| Ok(change(store)?);
+        self.spawn_prepared(kind, move |_| Ok((cost, ())), change)
     }
 
     /// Begins a change. `prepare` is done before its turn, without the model.
-    pub(crate) fn begin<P: Send + 'static, T: Serialize>(
+    pub(crate) fn spawn_prepared<P: Send + 'static, T: Serialize>(
         &self,
-        kind: &'static str,
-        prepare: impl FnOnce(&Running) -> Result<(Cost, P), Failure> + Send + 'static,
-        make: impl FnOnce(&mut Store, P) -> Result<T, Failure> + Send + 'static,
-    ) -> Result<Arc<Running>, Failure> {
-        let running = self.enter(kind)?;
+        kind: TaskKind,
+        prepare: impl FnOnce(&TaskHandle) -> Result<(Cost, P), ApiError> + Send + 'static,
+        change: impl FnOnce(&mut Store, P) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<Arc<TaskHandle>, ApiError> {
+        let handle = self.register(kind)?;
         let (model, metrics) = (Arc::clone(&self.model), Arc::clone(&self.metrics));
-        let (turn, task) = (Arc::clone(&self.turn), Arc::clone(&running));
+        let (turn, task) = (Arc::clone(&self.turn), Arc::clone(&handle));
         tokio::spawn(async move {
             let preparing = Arc::clone(&task);
             let prepared = tokio::task::spawn_blocking(move || prepare(&preparing)).await;
-            let prepared = prepared.unwrap_or_else(|_| Err(Failure::bad("it could not be read")));
-            let (cost, prepared) = match prepared {
+            let (cost, prepared) = match prepared.unwrap_or_else(|_| Err(ApiError::internal())) {
                 Ok(prepared) => prepared,
-                Err(failure) => return task.finish(Err(failure)),
+                Err(error) => return task.finish(Err(error)),
             };
             let Ok(turn) = turn.acquire_owned().await else {
-                return task.finish(Err(Failure::busy("the server is stopping")));
+                return task.finish(Err(ApiError::unavailable("the server is stopping")));
             };
-            let changing = Arc::clone(&task);
-            let made = tokio::task::spawn_blocking(move || {
-                let made = change(&model, &metrics, kind, cost, &changing, prepared, make);
-                changing.finish(made);
+            let running = Arc::clone(&task);
+            let done = tokio::task::spawn_blocking(move || {
+                let change = |store: &mut Store| change(store, prepared);
+                running.finish(run(&model, &metrics, kind, cost, &running, change));
                 drop(turn);
             });
-            if made.await.is_err() {
-                task.finish(Err(Failure::bad("it failed in a way that should not be")));
+            if done.await.is_err() {
+                task.finish(Err(ApiError::internal()));
             }
         });
-        Ok(running)
+        Ok(handle)
     }
 
-    fn enter(&self, kind: &'static str) -> Result<Arc<Running>, Failure> {
-        let mut known = self.known.lock();
-        let open = known.tasks.values().filter(|task| !task.state.borrow().state.is_final());
-        if open.count() >= self.most {
-            return Err(Failure::busy("too many changes are waiting; try again soon"));
+    fn register(&self, kind: TaskKind) -> Result<Arc<TaskHandle>, ApiError> {
+        let mut table = self.table.lock();
+        let open = table.tasks.values().filter(|task| !task.is_final());
+        if open.count() >= self.max_waiting {
+            return Err(ApiError::unavailable("too many changes are waiting; try again soon"));
         }
-        known.last += 1;
-        let id = known.last;
-        let running = Arc::new(Running {
-            state: watch::Sender::new(Task {
+        table.last_id += 1;
+        let id = table.last_id;
+        let handle = Arc::new(TaskHandle {
+            task: watch::Sender::new(Task {
                 id: format!("t-{id}"),
                 kind,
-                state: State::Queued,
-                what: "waiting".to_owned(),
-                done: 0,
-                whole: 0,
+                state: TaskState::Queued,
+                progress: Progress { stage: "waiting", done: 0, total: 0, unit: Unit::Tokens },
                 result: None,
                 error: None,
             }),
             cancelled: AtomicBool::new(false),
         });
-        known.tasks.insert(id, Arc::clone(&running));
-        while known.tasks.len() > REMEMBERED {
-            let finished = |(_, task): &(&u64, &Arc<Running>)| task.state.borrow().state.is_final();
-            let Some((&oldest, _)) = known.tasks.iter().find(finished) else { break };
-            known.tasks.remove(&oldest);
+        table.tasks.insert(id, Arc::clone(&handle));
+        while table.tasks.len() > MAX_KEPT {
+            let Some((&oldest, _)) = table.tasks.iter().find(|(_, task)| task.is_final()) else {
+                break;
+            };
+            table.tasks.remove(&oldest);
         }
-        Ok(running)
+        Ok(handle)
     }
 
-    /// All that are known, the newest first.
-    pub(crate) fn all(&self) -> Vec<Task> {
-        self.known.lock().tasks.values().rev().map(|task| task.now()).collect()
+    /// All tasks that are kept, the newest first.
+    pub(crate) fn list(&self) -> Vec<Task> {
+        self.table.lock().tasks.values().rev().map(|task| task.task()).collect()
     }
 
-    pub(crate) fn find(&self, id: &str) -> Result<Arc<Running>, Failure> {
-        let known = self.known.lock();
+    pub(crate) fn find(&self, id: &str) -> Result<Arc<TaskHandle>, ApiError> {
+        let table = self.table.lock();
         let number = id.strip_prefix("t-").and_then(|number| number.parse().ok());
-        let found = number.and_then(|number: u64| known.tasks.get(&number));
-        found.cloned().ok_or_else(|| Failure::missing(format!("there is no task {id:?}")))
+        let found = number.and_then(|number: u64| table.tasks.get(&number));
+        found.cloned().ok_or_else(|| ApiError::not_found(format!("there is no task {id:?}")))
     }
 
-    /// Cancels all, and waits for the one that runs.
+    /// Cancels all tasks, and waits for the one that runs.
     pub(crate) async fn stop(&self) {
-        for task in self.known.lock().tasks.values() {
+        for task in self.table.lock().tasks.values() {
             task.cancel();
         }
         let _ = self.turn.acquire().await;
@@ -230,32 +265,29 @@ impl Tasks {
     }
 }
 
-fn change<P, T: Serialize>(
+/// Makes a change whose turn it is.
+fn run<T: Serialize>(
     model: &Model,
     metrics: &Metrics,
-    kind: &'static str,
+    kind: TaskKind,
     cost: Cost,
-    task: &Arc<Running>,
-    prepared: P,
-    make: impl FnOnce(&mut Store, P) -> Result<T, Failure>,
-) -> Result<Value, Failure> {
-    if task.is_cancelled() {
-        return Err(memo_store::Error::Stopped.into());
-    }
-    task.state.send_modify(|task| task.state = State::Running);
-    let watched = Arc::clone(task);
+    task: &Arc<TaskHandle>,
+    change: impl FnOnce(&mut Store) -> Result<T, ApiError>,
+) -> Result<Value, ApiError> {
+    task.check()?;
+    task.task.send_modify(|task| task.state = TaskState::Running);
+    let observed = Arc::clone(task);
     let last = Mutex::new(Instant::now());
-    let watcher = move |step: Step| {
+    let observer = move |progress: Progress| {
         let mut last = last.lock();
-        if last.elapsed() >= OFTEN {
+        if last.elapsed() >= REPORT_INTERVAL {
             *last = Instant::now();
-            watched.say(step.what, step.done, step.whole);
+            observed.report(progress);
         }
-        if watched.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if observed.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let start = Instant::now();
-    let made = model.change(cost, watcher, |store| make(store, prepared));
-    metrics.changed(kind, start.elapsed(), made.is_ok());
-    let value = serde_json::to_value(made?);
-    value.map_err(|error| Failure::bad(error.to_string()))
+    let result = model.change(cost, observer, change);
+    metrics.record_change(kind, start.elapsed(), result.is_ok());
+    serde_json::to_value(result?).map_err(|_| ApiError::internal())
 }

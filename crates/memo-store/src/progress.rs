@@ -1,11 +1,13 @@
 //! Progress of long work: what is being done, how much of it is done, and whether to go on.
 
 use crate::error::Error;
+use serde::Serialize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// How far long work has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Progress {
     /// What is being done, as in "memorizing".
     pub stage: &'static str,
@@ -18,7 +20,9 @@ pub struct Progress {
 }
 
 /// What progress is counted in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Unit {
     /// Tokens of text.
     Tokens,

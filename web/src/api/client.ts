@@ -1,7 +1,9 @@
 // One way to the server: adds the key, asks for one when it is missing, and turns every failure into a `Refusal`.
 
 import { signal } from "@preact/signals";
-import type { Failure } from "./types";
+import type { ErrorDetail } from "./types";
+
+type Failure = Pick<ErrorDetail, "message" | "code">;
 
 /** False after a request that got no answer at all. */
 export const reachable = signal(true);
@@ -10,7 +12,7 @@ export class Refusal extends Error {
   constructor(
     readonly status: number,
     message: string,
-    readonly code: string | null = null,
+    readonly code: Failure["code"] = null,
   ) {
     super(message);
   }

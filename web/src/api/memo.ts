@@ -25,28 +25,28 @@ function query(parameters: Record<string, string | number | boolean>): string {
 const document = (id: string) => `documents/${encodeURIComponent(id)}`;
 
 export const stats = () => call<wire.Stats>("stats");
-export const digest = () => patiently<{ digest: string }>("digest");
+export const digest = () => call<wire.DigestReport>("digest");
 export const rebuild = (memory: number) => call<wire.Task>("rebuild", { json: { memory, wait: false } });
 
 export interface Page {
   search: string;
-  state: wire.State | "";
+  state: wire.DocumentState | "";
   limit: number;
   offset: number;
 }
 
-export const documents = (page: Page) => call<wire.Rows>(`documents?${query({ ...page })}`);
+export const documents = (page: Page) => call<wire.DocumentList>(`documents?${query({ ...page })}`);
 export const read = (id: string, version: number | null) =>
-  call<wire.Document>(`${document(id)}${version ? `?version=${version}` : ""}`);
-export const historyOf = (id: string) => call<wire.Transactions>(`${document(id)}/history`);
+  call<wire.DocumentText>(`${document(id)}${version ? `?version=${version}` : ""}`);
+export const historyOf = (id: string) => call<wire.TransactionList>(`${document(id)}/history`);
 
 export const memorize = (text: string, id: string, force: boolean) =>
-  call<wire.Task<wire.Memorized>>("documents", { json: { text, ...(id && { id }), force, wait: false } });
+  call<wire.Task<wire.MemorizeReport>>("documents", { json: { text, ...(id && { id }), force, wait: false } });
 export const upload = (file: File, force: boolean) =>
-  call<wire.Task<wire.Memorized>>(`upload?${query({ id: file.name, force: force || "", wait: false })}`, { bytes: file });
+  call<wire.Task<wire.MemorizeReport>>(`upload?${query({ id: file.name, force: force || "", wait: false })}`, { bytes: file });
 
-export const retire = (id: string) => patiently<{ transaction: number }>(`${document(id)}/retire`, { json: {} });
-export const restore = (id: string) => patiently<{ transaction: number }>(`${document(id)}/restore`, { json: {} });
+export const retire = (id: string) => patiently<wire.ChangeReport>(`${document(id)}/retire`, { json: {} });
+export const restore = (id: string) => patiently<wire.ChangeReport>(`${document(id)}/restore`, { json: {} });
 export const forget = (id: string) => patiently<wire.Receipt>("forget", { json: { document: id } });
 export const prove = (id: string) => call<wire.Task<wire.Proof>>("prove", { json: { document: id, wait: false } });
 
@@ -60,25 +60,25 @@ export async function* complete(
   prompt: string,
   options: Options,
   signal: AbortSignal,
-): AsyncGenerator<wire.Token, wire.Done | null> {
+): AsyncGenerator<wire.Token, wire.CompletionEnd | null> {
   const response = await send("complete", { json: { prompt, ...options, stream: true }, signal });
   for await (const event of events(response.body!)) {
     if (event.name === "token") yield JSON.parse(event.data) as wire.Token;
-    if (event.name === "done") return JSON.parse(event.data) as wire.Done;
-    if (event.name === "error") throw Refusal.of((JSON.parse(event.data) as { error: wire.Failure }).error, 500);
+    if (event.name === "done") return JSON.parse(event.data) as wire.CompletionEnd;
+    if (event.name === "error") throw Refusal.of((JSON.parse(event.data) as { error: wire.ErrorDetail }).error, 500);
   }
   return null;
 }
 
-export const tint = (text: string) => call<{ tokens: wire.Token[] }>("read", { json: { text } });
+export const tint = (text: string) => call<wire.TokenList>("read", { json: { text } });
 export const explain = (prompt: string) => call<wire.Explanation>("explain", { json: { prompt, candidates: 5 } });
 
-export const edit = (prompt: string, target: string) => patiently<wire.Edited>("edit", { json: { prompt, target } });
+export const edit = (prompt: string, target: string) => patiently<wire.EditReport>("edit", { json: { prompt, target } });
 export const transactions = (limit: number, offset: number) =>
-  call<wire.Transactions>(`transactions?${query({ limit, offset })}`);
-export const rollBack = (id: number) => patiently<{ transaction: number }>(`transactions/${id}/rollback`, { json: {} });
+  call<wire.TransactionList>(`transactions?${query({ limit, offset })}`);
+export const rollBack = (id: number) => patiently<wire.ChangeReport>(`transactions/${id}/rollback`, { json: {} });
 
-export const tasks = () => call<{ tasks: wire.Task[] }>("tasks");
+export const tasks = () => call<wire.TaskList>("tasks");
 export const cancel = (id: string) => call<wire.Task>(`tasks/${id}`, { method: "DELETE" });
 
 /** Follows a task to its end, and gives what it made. */

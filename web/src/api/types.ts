@@ -1,175 +1,37 @@
-// What the server says and is told, as it stands on the wire.
+// What the server answers: the types of its OpenAPI document, from which `npm run check` generates `schema.d.ts`.
 
-export interface Stats {
-  model: string;
-  engine: "sparse" | "dense";
-  tokenizer: string;
-  heads: number;
-  layers: number;
-  bytes: number;
-  cell_bytes: number;
-  table_bytes: number;
-  documents: number;
-  tokens: number;
-  /** 1 is full; null for an engine that does not know. */
-  load: number | null;
-  predicted_recall: number | null;
-  transaction: number;
-  /** Null until someone asked for it in this state. */
-  digest: string | null;
-  busy: boolean;
-}
+import type { components } from "./schema";
 
-export type State = "live" | "retired" | "forgotten" | "rolled back";
+/** In answers every field is there, if only as null. */
+type Present<T> = T extends object ? { [Field in keyof T]-?: Present<T[Field]> } : T;
 
-export interface Row {
-  id: string;
-  state: State;
-  version: number | null;
-  versions: number;
-  tokens: number;
-  labels: Record<string, string>;
-  time: string;
-  kind: "text" | "edit";
-}
+type Schemas = Present<components["schemas"]>;
 
-export interface Rows {
-  documents: Row[];
-  total: number;
-}
+export type Candidate = Schemas["Candidate"];
+export type ChangeReport = Schemas["ChangeReport"];
+export type CompletionEnd = Schemas["CompletionEnd"];
+export type DigestReport = Schemas["DigestReport"];
+export type Document = Schemas["Document"];
+export type DocumentList = Schemas["DocumentList"];
+export type DocumentState = Schemas["DocumentState"];
+export type DocumentText = Schemas["DocumentText"];
+export type EditReport = Schemas["EditReport"];
+export type ErrorDetail = Schemas["ErrorDetail"];
+export type Excerpt = Schemas["Excerpt"];
+export type Explanation = Schemas["Explanation"];
+export type MemorizeReport = Schemas["MemorizeReport"];
+export type Proof = Schemas["Proof"];
+export type Receipt = Schemas["Receipt"];
+export type SlotEvidence = Schemas["SlotEvidence"];
+export type Source = Schemas["Source"];
+export type Stats = Schemas["ModelStats"];
+export type TaskList = Schemas["TaskList"];
+export type TokenList = { tokens: Token[] };
+export type Transaction = Schemas["Transaction"];
+export type TransactionList = Schemas["TransactionList"];
 
-export interface Version {
-  number: number;
-  time: string;
-  tokens: number;
-  transaction: number;
-  kind: "text" | "edit";
-  forgotten: number | null;
-}
+/** A token of the native API, which always has its probability. */
+export type Token = Schemas["CompletionToken"] & { probability: number };
 
-export interface Document {
-  id: string;
-  state: State;
-  version: number | null;
-  labels: Record<string, string>;
-  versions: Version[];
-  text: string | null;
-}
-
-export interface Transaction {
-  id: number;
-  time: string;
-  kind: string;
-  reason: string | null;
-  documents: string[];
-  undoes: number | null;
-  undone_by: number | null;
-  can_roll_back: boolean;
-}
-
-export interface Transactions {
-  transactions: Transaction[];
-  total: number;
-}
-
-export interface Memorized {
-  documents: number;
-  tokens: number;
-  seconds: number;
-  added: string[];
-  updated: string[];
-  unchanged: string[];
-}
-
-export interface Receipt {
-  documents: string[];
-  tokens: number;
-  transaction: number;
-  digest_after: string;
-  forgotten: { document: string; version: number; digest: string }[];
-  /** Live documents that share a passage and still know it. */
-  shared: string[];
-  copies: { kind: string; path: string; time: string }[];
-}
-
-export interface Proof {
-  receipt: Receipt;
-  digest_before: string;
-  digest_after: string;
-  digest_never_saw: string;
-  equal: boolean;
-}
-
-export interface Token {
-  token: number;
-  text: string;
-  probability: number;
-  /** Of the longest context that knew the token; null when only the prior did. */
-  layer: number | null;
-  context_tokens: number | null;
-}
-
-export interface Done {
-  ended: boolean;
-  tokens: number;
-  tokens_per_second: number;
-}
-
-export interface Evidence {
-  layer: number;
-  /** From 0, the newest. */
-  head: number;
-  context_tokens: number;
-  count: number;
-  noise: number;
-  total: number;
-}
-
-export interface Passage {
-  before: string;
-  match: string;
-  token: string;
-  after: string;
-}
-
-export interface Source {
-  document: string;
-  version: number;
-  match_tokens: number;
-  passage: Passage;
-}
-
-export interface Candidate {
-  token: number;
-  text: string;
-  probability: number;
-  evidence: Evidence[];
-  sources: Source[];
-}
-
-export interface Explanation {
-  candidates: Candidate[];
-}
-
-export interface Edited {
-  /** Null: it said so already. */
-  transaction: number | null;
-  document: string | null;
-  weight: number;
-}
-
-export interface Failure {
-  message: string;
-  code: string | null;
-}
-
-export interface Task<Result = unknown> {
-  id: string;
-  kind: string;
-  state: "queued" | "running" | "done" | "failed" | "cancelled";
-  what: string;
-  done: number;
-  whole: number;
-  result: Result | null;
-  error: Failure | null;
-}
+/** A task whose result is known by what began it. */
+export type Task<Result = unknown> = Omit<Schemas["Task"], "result"> & { result: Result | null };

@@ -2,7 +2,7 @@
 
 import { effect, signal } from "@preact/signals";
 import * as memo from "../api/memo";
-import type { Rows, State } from "../api/types";
+import type { DocumentList, DocumentState } from "../api/types";
 import { Answer } from "./answer";
 import { transaction } from "./memory";
 
@@ -10,13 +10,13 @@ export const LIMIT = 50;
 
 export const page = signal<memo.Page>({ search: "", state: "", limit: LIMIT, offset: 0 });
 
-export const rows = new Answer<Rows>();
+export const rows = new Answer<DocumentList>();
 
 export function search(text: string): void {
   page.value = { ...page.value, search: text, offset: 0 };
 }
 
-export function show(state: State | ""): void {
+export function show(state: DocumentState | ""): void {
   page.value = { ...page.value, state, offset: 0 };
 }
 

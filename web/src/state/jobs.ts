@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { Refusal } from "../api/client";
 import * as memo from "../api/memo";
-import type { Memorized, Task } from "../api/types";
+import type { MemorizeReport, Task } from "../api/types";
 import { refresh, stats } from "./memory";
 import { say } from "./notice";
 import { count, plural } from "../format";
@@ -50,13 +50,13 @@ async function work<Result>(key: number, start: () => Promise<Task<Result>>): Pr
 }
 
 /** What memorizing came to, in a sentence. */
-export function outcome(name: string, { tokens, unchanged }: Pick<Memorized, "tokens" | "unchanged">): string {
+export function outcome(name: string, { tokens, unchanged }: Pick<MemorizeReport, "tokens" | "unchanged">): string {
   if (tokens === 0 && unchanged.length > 0) return `“${name}” was known already.`;
   return `Memorized “${name}”: ${count(tokens)} ${plural(tokens, "token")}.`;
 }
 
 /** True if it is in the memory now. */
-async function memorizing(name: string, start: (force: boolean) => Promise<Task<Memorized>>): Promise<boolean> {
+async function memorizing(name: string, start: (force: boolean) => Promise<Task<MemorizeReport>>): Promise<boolean> {
   const key = add(name);
   const run = async (force: boolean) => {
     const result = await work(key, () => start(force));

@@ -1,7 +1,7 @@
 // Where the user is: the section that a narrow screen shows, and the dialog that is open.
 
 import { signal } from "@preact/signals";
-import type { Passage } from "../api/types";
+import type { Excerpt } from "../api/types";
 
 export type Section = "documents" | "text" | "why";
 
@@ -9,7 +9,7 @@ export const section = signal<Section>("text");
 
 export type Dialog =
   | { kind: "add" }
-  | { kind: "document"; id: string; version: number | null; passage: Passage | null }
+  | { kind: "document"; id: string; version: number | null; excerpt: Excerpt | null }
   | { kind: "forget"; id: string }
   | { kind: "prove"; id: string | null }
   | { kind: "history" };
@@ -20,6 +20,6 @@ export const close = () => {
   dialog.value = null;
 };
 
-export const openDocument = (id: string, version: number | null = null, passage: Passage | null = null) => {
-  dialog.value = { kind: "document", id, version, passage };
+export const openDocument = (id: string, version: number | null = null, excerpt: Excerpt | null = null) => {
+  dialog.value = { kind: "document", id, version, excerpt };
 };

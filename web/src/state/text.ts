@@ -2,14 +2,14 @@
 
 import { batch, computed, signal } from "@preact/signals";
 import * as memo from "../api/memo";
-import type { Done, Token } from "../api/types";
+import type { CompletionEnd, Token } from "../api/types";
 import { refresh, transaction } from "./memory";
 
 /** What was shown to the memory, and token by token what is to be looked at. */
 export interface Spoken {
   prompt: string;
   tokens: Token[];
-  done: Done | null;
+  done: CompletionEnd | null;
   /** The memory's last transaction then: a later one makes this a thing of the past. */
   transaction: number | null;
   again: () => void;
@@ -60,7 +60,7 @@ export function stop(): void {
   running.value = null;
 }
 
-type Speaker = (add: (tokens: Token[]) => void, signal: AbortSignal) => Promise<Done | null>;
+type Speaker = (add: (tokens: Token[]) => void, signal: AbortSignal) => Promise<CompletionEnd | null>;
 
 async function speak(again: () => void, prompt: string, speaker: Speaker): Promise<void> {
   stop();

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import * as memo from "../api/memo";
-import type { Document as Memorized, Passage, State, Transactions } from "../api/types";
+import type { DocumentState, DocumentText, Excerpt, TransactionList } from "../api/types";
 import { locate } from "../excerpt";
 import { count, plural } from "../format";
 import { useAnswer } from "../state/answer";
@@ -15,13 +15,13 @@ import { Dialog, Failure, Time } from "./parts";
 interface Props {
   id: string;
   version: number | null;
-  passage: Passage | null;
+  excerpt: Excerpt | null;
 }
 
-export function Document({ id, version, passage }: Props) {
+export function Document({ id, version, excerpt }: Props) {
   const shown = useSignal(version);
-  const answer = useAnswer<Memorized>();
-  const history = useAnswer<Transactions>();
+  const answer = useAnswer<DocumentText>();
+  const history = useAnswer<TransactionList>();
   const ask = () => void answer.ask(() => memo.read(id, shown.value));
   useEffect(ask, [shown.value, transaction.value]);
   useEffect(() => void history.ask(() => memo.historyOf(id)), [transaction.value]);
@@ -32,7 +32,7 @@ export function Document({ id, version, passage }: Props) {
       {document && (
         <>
           <Versions document={document} shown={shown.value} show={(version) => (shown.value = version)} />
-          {document.text === null ? <Gone state={document.state} /> : <Text text={document.text} passage={passage} />}
+          {document.text === null ? <Gone state={document.state} /> : <Text text={document.text} excerpt={excerpt} />}
           <Actions document={document} />
           <details>
             <summary>History</summary>
@@ -46,7 +46,7 @@ export function Document({ id, version, passage }: Props) {
 }
 
 interface VersionsProps {
-  document: Memorized;
+  document: DocumentText;
   shown: number | null;
   show: (version: number) => void;
 }
@@ -82,7 +82,7 @@ function Versions({ document, shown, show }: VersionsProps) {
   );
 }
 
-function Gone({ state }: { state: State }) {
+function Gone({ state }: { state: DocumentState }) {
   return (
     <p class="hint">
       {state === "forgotten"
@@ -92,9 +92,9 @@ function Gone({ state }: { state: State }) {
   );
 }
 
-function Text({ text, passage }: { text: string; passage: Passage | null }) {
+function Text({ text, excerpt }: { text: string; excerpt: Excerpt | null }) {
   const mark = useRef<HTMLElement>(null);
-  const { before, mark: marked, after, cut } = locate(text, passage);
+  const { before, mark: marked, after, cut } = locate(text, excerpt);
   useEffect(() => mark.current?.scrollIntoView({ block: "center" }), [text]);
   return (
     <>
@@ -108,7 +108,7 @@ function Text({ text, passage }: { text: string; passage: Passage | null }) {
   );
 }
 
-function Actions({ document: { id, state } }: { document: Memorized }) {
+function Actions({ document: { id, state } }: { document: DocumentText }) {
   const change = useAnswer<unknown>();
   const run = (call: (id: string) => Promise<unknown>) => change.ask(() => call(id).then(refresh));
   if (state === "forgotten") return null;

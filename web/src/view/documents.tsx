@@ -1,6 +1,6 @@
 // The documents: what the memory has read.
 
-import type { Row, State } from "../api/types";
+import type { Document, DocumentState } from "../api/types";
 import { count, plural } from "../format";
 import { LIMIT, page, rows, search, show, turn } from "../state/documents";
 import { empty } from "../state/memory";
@@ -8,7 +8,7 @@ import { dialog, openDocument } from "../state/place";
 import { Jobs } from "./jobs";
 import { Failure, Icon, Pages, Time } from "./parts";
 
-const STATES: (State | "")[] = ["", "live", "retired", "forgotten", "rolled back"];
+const STATES: (DocumentState | "")[] = ["", "live", "retired", "forgotten", "rolled back"];
 
 export function Documents() {
   const found = rows.value.value;
@@ -28,7 +28,7 @@ export function Documents() {
           value={page.value.search}
           onInput={(event) => later(event.currentTarget.value)}
         />
-        <select aria-label="State" value={page.value.state} onChange={(event) => show(event.currentTarget.value as State | "")}>
+        <select aria-label="State" value={page.value.state} onChange={(event) => show(event.currentTarget.value as DocumentState | "")}>
           {STATES.map((state) => (
             <option key={state} value={state}>
               {state || "all"}
@@ -52,7 +52,7 @@ function later(text: string): void {
   timer = window.setTimeout(() => search(text), 200);
 }
 
-function List({ documents }: { documents: Row[] }) {
+function List({ documents }: { documents: Document[] }) {
   return (
     <ul class="rows" aria-label="Documents">
       {documents.map((row) => (
@@ -61,11 +61,15 @@ function List({ documents }: { documents: Row[] }) {
             <span class="name">{row.id}</span>
             <span class="detail">
               {count(row.tokens)} {plural(row.tokens, "token")}
-              {row.time && " · "}
-              <Time at={row.time} />
+              {row.time && (
+                <>
+                  {" · "}
+                  <Time at={row.time} />
+                </>
+              )}
               {row.kind === "edit" && <span class="badge">edit</span>}
               {row.state !== "live" && <span class="badge">{row.state}</span>}
-              {row.versions > 1 && <span class="badge">{row.versions} versions</span>}
+              {row.versions.length > 1 && <span class="badge">{row.versions.length} versions</span>}
             </span>
           </button>
         </li>

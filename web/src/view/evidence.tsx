@@ -1,9 +1,9 @@
 // Evidence: how often the token followed, as each context of the memory counts it, against the noise of counting.
 
-import type { Evidence as Given } from "../api/types";
+import type { SlotEvidence } from "../api/types";
 import { count, sees, tenths } from "../format";
 
-export function Evidence({ evidence }: { evidence: Given[] }) {
+export function Evidence({ evidence }: { evidence: SlotEvidence[] }) {
   if (evidence.length === 0) return null;
   return (
     <>
@@ -29,7 +29,7 @@ export function Evidence({ evidence }: { evidence: Given[] }) {
   );
 }
 
-function Row({ row: { layer, head, context_tokens, count: seen, noise, total } }: { row: Given }) {
+function Row({ row: { layer, head, context_tokens, count: seen, noise, total } }: { row: SlotEvidence }) {
   const whole = Math.max(total, seen + noise, 1);
   const share = (n: number) => `${(Math.max(0, n) / whole) * 100}%`;
   return (

@@ -43,27 +43,24 @@ export function Header() {
 const CROWDED = 0.9;
 
 function Facts({ memory }: { memory: Stats }) {
-  const { load, predicted_recall, documents, tokens, digest } = memory;
+  const { load, predicted_recall, tokens, digest } = memory;
+  const documents = memory.documents ?? 0;
   return (
     <dl class="facts" aria-label="The memory">
-      {load !== null && (
-        <div
-          class="load"
-          title={`${bytes(memory.bytes)}: ${bytes(memory.cell_bytes)} of cells, ${bytes(memory.table_bytes)} of tables`}
-        >
-          <dt>Load</dt>
-          <dd>
-            <Bar share={load} tone={load > 1 ? "bad" : load > CROWDED ? "warn" : "good"} />
-            {percent(load)}
-          </dd>
-        </div>
-      )}
-      {predicted_recall !== null && (
-        <div title="How much of its texts it should recall at this load">
-          <dt>Predicted recall</dt>
-          <dd>{percent(predicted_recall)}</dd>
-        </div>
-      )}
+      <div
+        class="load"
+        title={`${bytes(memory.bytes)}: ${bytes(memory.cell_bytes)} of cells, ${bytes(memory.table_bytes)} of tables`}
+      >
+        <dt>Load</dt>
+        <dd>
+          <Bar share={load} tone={load > 1 ? "bad" : load > CROWDED ? "warn" : "good"} />
+          {percent(load)}
+        </dd>
+      </div>
+      <div title="How much of its texts it should recall at this load">
+        <dt>Predicted recall</dt>
+        <dd>{percent(predicted_recall)}</dd>
+      </div>
       <div class="size">
         <dt>Knows</dt>
         <dd>

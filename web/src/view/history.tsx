@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import * as memo from "../api/memo";
-import type { Transaction, Transactions } from "../api/types";
+import type { Transaction, TransactionList } from "../api/types";
 import { count } from "../format";
 import { useAnswer } from "../state/answer";
 import { refresh, transaction } from "../state/memory";
@@ -14,7 +14,7 @@ const LIMIT = 20;
 
 export function History() {
   const offset = useSignal(0);
-  const answer = useAnswer<Transactions>();
+  const answer = useAnswer<TransactionList>();
   useEffect(() => void answer.ask(() => memo.transactions(LIMIT, offset.value)), [offset.value, transaction.value]);
   const found = answer.value.value;
   return (
@@ -49,7 +49,7 @@ export function Log({ transactions, of }: { transactions: Transaction[]; of?: st
             <span class="number">{transaction.id}</span>
             <div>
               <span class="name">
-                {transaction.kind} <Names ids={transaction.documents.filter((id) => id !== of)} />
+                {transaction.kind} <Names ids={transaction.changes.map(({ document }) => document).filter((id) => id !== of)} />
               </span>
               <span class="detail">
                 <Time at={transaction.time} />

@@ -23,12 +23,12 @@ export function Jobs() {
   );
 }
 
-const share = ({ task }: Job): number => (task?.whole ? task.done / task.whole : 0);
+const share = ({ task }: Job): number => (task?.total ? task.done / task.total : 0);
 
 function Progress({ job }: { job: Job }) {
   const { task } = job;
   const percent = Math.round(share(job) * 100);
-  const what = !task ? "sending" : task.state === "queued" ? "waiting its turn" : task.what;
+  const what = !task ? "sending" : task.state === "queued" ? "waiting its turn" : task.stage;
   return (
     <>
       <div class="progress" role="progressbar" aria-label={`Progress of ${job.name}`} aria-valuenow={percent}>

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import * as memo from "../api/memo";
-import type { Proof as Given, Rows, Task } from "../api/types";
+import type { DocumentList, Proof as Given, Task } from "../api/types";
 import { useAnswer } from "../state/answer";
 import { refresh } from "../state/memory";
 import { close } from "../state/place";
@@ -14,7 +14,7 @@ const MOST = 200;
 
 export function Prove({ id }: { id: string | null }) {
   const chosen = useSignal(id ?? "");
-  const live = useAnswer<Rows>();
+  const live = useAnswer<DocumentList>();
   const proof = useAnswer<Given>();
   const task = useSignal<Task | null>(null);
   useEffect(() => {
@@ -72,14 +72,14 @@ export function Prove({ id }: { id: string | null }) {
 function Progress({ task }: { task: Task | null }) {
   return (
     <p class="progress" role="status">
-      <Bar share={task?.whole ? task.done / task.whole : 0} />
-      <span class="detail">{task?.what ?? "starting"}</span>
+      <Bar share={task?.total ? task.done / task.total : 0} />
+      <span class="detail">{task?.stage ?? "starting"}</span>
     </p>
   );
 }
 
 function Proof({ proof }: { proof: Given }) {
-  const { receipt, digest_before, digest_after, digest_never_saw, equal } = proof;
+  const { receipt, digest_before, digest_never_saw, equal } = proof;
   return (
     <>
       <p>
@@ -94,7 +94,7 @@ function Proof({ proof }: { proof: Given }) {
         </dd>
         <dt>After forgetting</dt>
         <dd class="compared">
-          <Digest value={digest_after} whole />
+          <Digest value={receipt.digest_after} whole />
         </dd>
         <dt class="sign" aria-label={equal ? "equals" : "does not equal"}>
           {equal ? "=" : "≠"}

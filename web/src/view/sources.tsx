@@ -20,13 +20,13 @@ export function Sources({ sources }: { sources: Source[] }) {
   );
 }
 
-function Place({ source: { document, version, match_tokens, passage } }: { source: Source }) {
+function Place({ source: { document, version, match_tokens, excerpt } }: { source: Source }) {
   // A mark that began with a space would begin on the line before.
-  const match = passage.match.trimStart();
-  const space = passage.match.slice(0, passage.match.length - match.length);
+  const match = excerpt.match.trimStart();
+  const space = excerpt.match.slice(0, excerpt.match.length - match.length);
   return (
     <>
-      <button class="link" aria-label={`Open ${document}`} onClick={() => openDocument(document, version, passage)}>
+      <button class="link" aria-label={`Open ${document}`} onClick={() => openDocument(document, version, excerpt)}>
         {document}
       </button>
       <span class="detail">
@@ -40,14 +40,14 @@ function Place({ source: { document, version, match_tokens, passage } }: { sourc
         </button>
       </span>
       <blockquote>
-        {tail(passage.before, 60)}
+        {tail(excerpt.before, 60)}
         {space}
         <mark>
           {match}
-          <strong>{passage.token.trim() ? passage.token : visible(passage.token)}</strong>
+          <strong>{excerpt.token.trim() ? excerpt.token : visible(excerpt.token)}</strong>
         </mark>
-        {passage.after.slice(0, 60)}
-        {passage.after.length > 60 && "…"}
+        {excerpt.after.slice(0, 60)}
+        {excerpt.after.length > 60 && "…"}
       </blockquote>
     </>
   );

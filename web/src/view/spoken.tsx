@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { Done, Token as Said } from "../api/types";
+import type { CompletionEnd, Token as Said } from "../api/types";
 import { count, plural } from "../format";
 import { stats } from "../state/memory";
 import { busy, chosen, stale, type Spoken as Saying } from "../state/text";
@@ -71,9 +71,9 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
   );
 }
 
-function summary({ tokens, tokens_per_second, ended }: Done): string {
+function summary({ tokens, tokens_per_second, finish_reason }: CompletionEnd): string {
   if (tokens === 0) return "The memory has nothing to say after this.";
-  return `${count(tokens)} ${plural(tokens, "token")}, ${count(tokens_per_second)} a second${ended ? "; the text ended here" : ""}.`;
+  return `${count(tokens)} ${plural(tokens, "token")}, ${count(tokens_per_second)} a second${finish_reason === "end" ? "; the text ended here" : ""}.`;
 }
 
 interface TokenProps {

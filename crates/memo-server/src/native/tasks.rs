@@ -1,8 +1,8 @@
 //! Tasks: long changes, watched and cancelled.
 
 use crate::app::App;
-use crate::error::{ErrorBody, Failure};
-use crate::extract::At;
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::Path;
 use crate::tasks::Task;
 use axum::Json;
 use axum::extract::State;
@@ -16,55 +16,55 @@ use utoipa::ToSchema;
 
 /// Tasks.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct All {
+pub(crate) struct TaskList {
     tasks: Vec<Task>,
 }
 
 /// Tasks that wait, run, or have ended lately; the newest first.
-#[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks", tag = "tasks", responses((status = 200, body = All)))]
-pub(crate) async fn list(State(app): State<App>) -> Json<All> {
-    Json(All { tasks: app.tasks.all() })
+#[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks", tag = "tasks", responses((status = 200, body = TaskList)))]
+pub(crate) async fn list(State(app): State<App>) -> Json<TaskList> {
+    Json(TaskList { tasks: app.tasks.list() })
 }
 
-/// How far a task is.
+/// A task, and how far it is.
 #[utoipa::path(get, path = "/api/tasks/{id}", operation_id = "show_task", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = ErrorBody)))]
 pub(crate) async fn show(
     State(app): State<App>,
-    At(id): At<String>,
-) -> Result<Json<Task>, Failure> {
-    Ok(Json(app.tasks.find(&id)?.now()))
+    Path(id): Path<String>,
+) -> Result<Json<Task>, ApiError> {
+    Ok(Json(app.tasks.find(&id)?.task()))
 }
 
-/// How far a task is, as events `progress`, until it has ended.
+/// The progress of a task, as events `progress`, until it has ended.
 #[utoipa::path(get, path = "/api/tasks/{id}/events", tag = "tasks", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = Object, description = "The data of an event is a task"), (status = 404, body = ErrorBody)))]
 pub(crate) async fn events(
     State(app): State<App>,
-    At(id): At<String>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
+    Path(id): Path<String>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let mut watch = app.tasks.find(&id)?.watch();
-    let (tell, heard) = mpsc::channel(1);
+    let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         loop {
             let task = watch.borrow_and_update().clone();
             let event = Event::default().event("progress").json_data(&task).unwrap_or_default();
-            let last = tell.send(Ok(event)).await.is_err() || task.state.is_final();
+            let last = sender.send(Ok(event)).await.is_err() || task.state.is_final();
             if last || watch.changed().await.is_err() {
                 return;
             }
         }
     });
-    Ok(Sse::new(ReceiverStream::new(heard)).keep_alive(KeepAlive::default()))
+    Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default()))
 }
 
 /// Cancels a task. What it has written already is taken out again exactly.
 #[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = ErrorBody)))]
 pub(crate) async fn cancel(
     State(app): State<App>,
-    At(id): At<String>,
-) -> Result<Json<Task>, Failure> {
-    let running = app.tasks.find(&id)?;
-    running.cancel();
+    Path(id): Path<String>,
+) -> Result<Json<Task>, ApiError> {
+    let task = app.tasks.find(&id)?;
+    task.cancel();
     // It ends within a moment, mostly.
-    let _ = running.outcome(std::time::Duration::from_secs(2)).await;
-    Ok(Json(running.now()))
+    let _ = task.wait(std::time::Duration::from_secs(2)).await;
+    Ok(Json(task.task()))
 }

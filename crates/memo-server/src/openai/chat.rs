@@ -1,25 +1,25 @@
 //! `/v1/chat/completions`: messages joined by a plain template, and continued.
 
-use super::completions::too_long;
-use super::options::Options;
-use super::respond::{How, Work, respond};
+use super::options::{Options, nth};
+use super::respond::{CompletionJob, ResponseMode, respond};
 use super::tokens::ChatLogprobs;
-use super::{Usage, is_served};
-use crate::app::{App, Shared, now};
-use crate::desk::Gone;
-use crate::error::{ErrorBody, Failure};
+use super::{StopReason, Usage, check_model};
+use crate::app::{App, AppState, now};
+use crate::error::{ApiError, ErrorBody};
 use crate::extract::Json;
-use crate::generate::{Ask, Said, generate};
+use crate::generate::{encode_prompt, generate};
+use crate::workers::Cancelled;
 use axum::extract::State;
 use axum::response::Response;
+use memo_store::CompletionOptions;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What is asked for.
+/// A conversation to continue.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = ChatRequest)]
 pub(crate) struct Request {
-    /// What was said so far. The template is plain: contents, each on a line of its own, without roles, because a memory
+    /// The messages so far. The template is plain: contents, each on a line of its own, without roles, because a memory
     /// knows texts and not conversations. So the answer is what follows the last message.
     #[schema(min_items = 1)]
     messages: Vec<Message>,
@@ -34,10 +34,10 @@ pub(crate) struct Request {
     options: Options,
 }
 
-/// Something that was said.
+/// A message.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Message {
-    /// Who said it; of no consequence.
+    /// Its author; of no consequence.
     #[serde(rename = "role")]
     _role: String,
     content: Option<Content>,
@@ -81,10 +81,10 @@ pub(crate) struct Choice {
     #[serde(skip_serializing_if = "Option::is_none")]
     delta: Option<Answer>,
     logprobs: Option<ChatLogprobs>,
-    finish_reason: Option<&'static str>,
+    finish_reason: Option<StopReason>,
 }
 
-/// What was answered.
+/// The message of an answer.
 #[derive(Default, Serialize, ToSchema)]
 pub(crate) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,13 +94,13 @@ pub(crate) struct Answer {
 }
 
 struct Job {
-    ask: Ask,
+    prompt: Vec<u32>,
+    options: CompletionOptions,
     n: usize,
-    logprobs: bool,
 }
 
-/// The template.
-fn joined(messages: Vec<Message>) -> Result<String, Failure> {
+/// Joins messages by the template.
+fn join(messages: Vec<Message>) -> Result<String, ApiError> {
     let mut texts = Vec::new();
     for message in messages {
         match message.content {
@@ -114,7 +114,7 @@ fn joined(messages: Vec<Message>) -> Result<String, Failure> {
                         _ => {
                             let message =
                                 format!("content of type {:?} is not supported here", part.r#type);
-                            return Err(Failure::field("messages", message));
+                            return Err(ApiError::invalid_field("messages", message));
                         }
                     }
                 }
@@ -125,89 +125,85 @@ fn joined(messages: Vec<Message>) -> Result<String, Failure> {
     Ok(texts.join("\n"))
 }
 
-fn job(app: &Shared, request: Request) -> Result<Job, Failure> {
+fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
     let Request { messages, max_completion_tokens, logprobs, top_logprobs, mut options } = request;
-    let limits = &app.config.limits;
     options.max_tokens = max_completion_tokens.or(options.max_tokens);
-    let mut ask = options.ask(limits, 256)?;
     if messages.is_empty() {
-        return Err(Failure::field("messages", "there must be at least one message"));
+        return Err(ApiError::invalid_field("messages", "there must be at least one message"));
     }
     let logprobs = logprobs.unwrap_or(false);
     if top_logprobs.is_some_and(|top| top > 20 || !logprobs) {
         let message = "top_logprobs must be between 0 and 20, and needs logprobs";
-        return Err(Failure::field("top_logprobs", message));
+        return Err(ApiError::invalid_field("top_logprobs", message));
     }
-    ask.look.top = logprobs.then(|| top_logprobs.unwrap_or(0));
-    let prompt = joined(messages)?;
-    if prompt.len() / 64 > limits.prompt {
-        return Err(too_long(limits.prompt));
-    }
-    ask.prompt = app.model.tokenizer().encode(&prompt)?;
-    if ask.prompt.len() > limits.prompt {
-        return Err(too_long(limits.prompt));
-    }
-    Ok(Job { ask, n: options.n.unwrap_or(1), logprobs })
+    let top = logprobs.then(|| top_logprobs.unwrap_or(0));
+    let n = options.count();
+    let options = options.check(&app.config.limits, 256, top)?;
+    Ok(Job { prompt: encode_prompt(app, &join(messages)?)?, options, n })
 }
 
 impl Job {
-    fn ask(&self, n: usize) -> Ask {
-        let mut ask = self.ask.clone();
-        ask.choice.seed = ask.choice.seed.wrapping_add(n as u64);
-        ask
+    /// Log-probabilities, if they were asked for.
+    fn logprobs(&self, logprobs: ChatLogprobs) -> Option<ChatLogprobs> {
+        self.options.top.map(|_| logprobs)
     }
 }
 
-impl Work for Job {
+impl CompletionJob for Job {
     type Choice = Choice;
 
-    fn complete(&self, app: &Shared, gone: &Gone<'_>) -> Result<(Vec<Choice>, Usage), Failure> {
-        let (mut choices, mut made) = (Vec::new(), 0);
-        for index in (0..self.n).take_while(|_| !gone()) {
+    fn complete(
+        &self,
+        app: &AppState,
+        cancelled: &Cancelled<'_>,
+    ) -> Result<(Vec<Choice>, Usage), ApiError> {
+        let (mut choices, mut generated) = (Vec::new(), 0);
+        for index in (0..self.n).take_while(|_| !cancelled()) {
             let (mut text, mut logprobs) = (String::new(), ChatLogprobs::default());
-            let (finish, tokens) = generate(app, &self.ask(index), gone, |said| {
-                text.push_str(&said.text);
-                logprobs.push(app.model.tokenizer(), &said);
+            let options = nth(&self.options, index);
+            let stream = generate(app, &self.prompt, &options, cancelled, |token| {
+                text.push_str(&token.text);
+                logprobs.push(app.model.tokenizer(), &token);
             })?;
-            made += tokens;
+            generated += stream.generated();
             choices.push(Choice {
                 index,
                 message: Some(Answer { role: Some("assistant"), content: Some(text) }),
-                logprobs: self.logprobs.then_some(logprobs),
-                finish_reason: Some(finish.name()),
+                logprobs: self.logprobs(logprobs),
+                finish_reason: Some(StopReason::from(&stream)),
                 ..Choice::default()
             });
         }
-        Ok((choices, Usage::new(self.ask.prompt.len(), made)))
+        Ok((choices, Usage::new(self.prompt.len(), generated)))
     }
 
     fn stream(
         &self,
-        app: &Shared,
-        gone: &Gone<'_>,
-        tell: &mut dyn FnMut(Choice),
-    ) -> Result<Usage, Failure> {
-        let mut made = 0;
-        for index in (0..self.n).take_while(|_| !gone()) {
+        app: &AppState,
+        cancelled: &Cancelled<'_>,
+        send: &mut dyn FnMut(Choice),
+    ) -> Result<Usage, ApiError> {
+        let mut generated = 0;
+        for index in (0..self.n).take_while(|_| !cancelled()) {
             let delta = |role, content| Some(Answer { role, content });
             let first = delta(Some("assistant"), Some(String::new()));
-            tell(Choice { index, delta: first, ..Choice::default() });
-            let (finish, tokens) = generate(app, &self.ask(index), gone, |said: Said| {
+            send(Choice { index, delta: first, ..Choice::default() });
+            let options = nth(&self.options, index);
+            let stream = generate(app, &self.prompt, &options, cancelled, |token| {
                 let mut logprobs = ChatLogprobs::default();
-                logprobs.push(app.model.tokenizer(), &said);
-                let logprobs = self.logprobs.then_some(logprobs);
-                let delta = delta(None, Some(said.text));
-                tell(Choice { index, delta, logprobs, ..Choice::default() });
+                logprobs.push(app.model.tokenizer(), &token);
+                let (logprobs, delta) = (self.logprobs(logprobs), delta(None, Some(token.text)));
+                send(Choice { index, delta, logprobs, ..Choice::default() });
             })?;
-            made += tokens;
-            tell(Choice {
+            generated += stream.generated();
+            send(Choice {
                 index,
                 delta: Some(Answer::default()),
-                finish_reason: Some(finish.name()),
+                finish_reason: Some(StopReason::from(&stream)),
                 ..Choice::default()
             });
         }
-        Ok(Usage::new(self.ask.prompt.len(), made))
+        Ok(Usage::new(self.prompt.len(), generated))
     }
 }
 
@@ -216,18 +212,18 @@ impl Work for Job {
 pub(crate) async fn chat(
     State(app): State<App>,
     Json(request): Json<Request>,
-) -> Result<Response, Failure> {
-    is_served(&app, &request.options.model)?;
-    let how = How::of(&request.options);
-    let (id, created) = (app.answer_id("chatcmpl"), now());
+) -> Result<Response, ApiError> {
+    check_model(&app, &request.options.model)?;
+    let mode = ResponseMode::from(&request.options);
+    let (id, created) = (app.response_id("chatcmpl"), now());
     let model = app.config.name.clone();
-    let answer = move |choices, usage| Completion {
+    let response = move |choices, usage| Completion {
         id: id.clone(),
-        object: if how.streams { "chat.completion.chunk" } else { "chat.completion" },
+        object: if mode.stream { "chat.completion.chunk" } else { "chat.completion" },
         created,
         model: model.clone(),
         choices,
         usage,
     };
-    respond(&app, how, move |app| job(app, request), answer).await
+    respond(&app, mode, move |app| check(app, request), response).await
 }

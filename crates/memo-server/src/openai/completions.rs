@@ -1,17 +1,18 @@
-//! `/v1/completions`.
+//! `/v1/completions`: prompts continued, with log-probabilities and echo.
 
-use super::options::Options;
-use super::respond::{How, Work, respond};
+use super::options::{Options, nth};
+use super::respond::{CompletionJob, ResponseMode, respond};
 use super::tokens::Logprobs;
-use super::{Usage, is_served};
-use crate::app::{App, Shared, now};
-use crate::desk::Gone;
-use crate::error::{ErrorBody, Failure};
+use super::{StopReason, Usage, check_model};
+use crate::app::{App, AppState, now};
+use crate::error::{ApiError, ErrorBody};
 use crate::extract::Json;
-use crate::generate::{Ask, Said, generate, read};
-use crate::harness::known;
+use crate::generate::{check_prompt, encode_prompt, generate, score};
+use crate::workers::Cancelled;
 use axum::extract::State;
 use axum::response::Response;
+use memo_store::CompletionOptions;
+use memo_text::StreamDecoder;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -25,11 +26,11 @@ pub(crate) enum Prompt {
     TokenLists(Vec<Vec<u32>>),
 }
 
-/// What is asked for.
+/// Prompts to continue.
 #[derive(Deserialize, ToSchema)]
 #[schema(as = CompletionRequest)]
 pub(crate) struct Request {
-    /// What is to be continued.
+    /// One prompt, or several.
     prompt: Option<Prompt>,
     /// Whether the prompt is part of the answer, with its log-probabilities if they are asked for.
     echo: Option<bool>,
@@ -42,6 +43,7 @@ pub(crate) struct Request {
 
 /// Completions of all prompts.
 #[derive(Serialize, ToSchema)]
+#[schema(as = TextCompletion)]
 pub(crate) struct Completion {
     id: String,
     object: &'static str,
@@ -54,42 +56,32 @@ pub(crate) struct Completion {
 
 /// One completion.
 #[derive(Serialize, ToSchema)]
-#[schema(as = CompletionChoice)]
+#[schema(as = TextChoice)]
 pub(crate) struct Choice {
     text: String,
     index: usize,
     logprobs: Option<Logprobs>,
-    /// `stop` at the end of the text or at a given stop, `length` if it was long enough.
-    finish_reason: Option<&'static str>,
+    finish_reason: Option<StopReason>,
 }
 
-/// What is to be done, checked.
 struct Job {
     prompts: Vec<Vec<u32>>,
-    ask: Ask,
+    options: CompletionOptions,
     echo: bool,
-    logprobs: bool,
     n: usize,
 }
 
 /// The most completions of one request.
-const MOST: usize = 2048;
+const MAX_COMPLETIONS: usize = 2048;
 
-fn job(app: &Shared, request: Request) -> Result<Job, Failure> {
+fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
     let Request { prompt, echo, logprobs, options } = request;
-    let limits = &app.config.limits;
-    let mut ask = options.ask(limits, 16)?;
     if logprobs.is_some_and(|top| top > 20) {
-        return Err(Failure::field("logprobs", "logprobs must be between 0 and 20"));
+        return Err(ApiError::invalid_field("logprobs", "logprobs must be between 0 and 20"));
     }
-    ask.look.top = logprobs;
-    let tokenizer = app.model.tokenizer();
-    let encode = |text: String| {
-        if text.len() / 64 > limits.prompt {
-            return Err(too_long(limits.prompt));
-        }
-        Ok(tokenizer.encode(&text)?)
-    };
+    let (limits, n) = (&app.config.limits, options.count());
+    let options = options.check(limits, 16, logprobs)?;
+    let encode = |text: String| encode_prompt(app, &text);
     let prompts: Vec<Vec<u32>> = match prompt {
         // As if a document began.
         None => vec![Vec::new()],
@@ -98,118 +90,116 @@ fn job(app: &Shared, request: Request) -> Result<Job, Failure> {
         Some(Prompt::Tokens(tokens)) => vec![tokens],
         Some(Prompt::TokenLists(lists)) => lists,
     };
-    let n = options.n.unwrap_or(1);
-    if prompts.is_empty() || prompts.len() * n > MOST {
-        return Err(Failure::field("prompt", format!("there must be 1 to {MOST} completions")));
+    if prompts.is_empty() || prompts.len() * n > MAX_COMPLETIONS {
+        let message = format!("there must be 1 to {MAX_COMPLETIONS} completions");
+        return Err(ApiError::invalid_field("prompt", message));
     }
     for prompt in &prompts {
-        known(prompt, tokenizer.vocab_size())?;
-        if prompt.len() > limits.prompt {
-            return Err(too_long(limits.prompt));
-        }
+        check_prompt(prompt, limits.prompt)?;
+        app.model.read()?.config().memory.check_tokens(prompt)?;
     }
-    Ok(Job { prompts, ask, echo: echo.unwrap_or(false), logprobs: logprobs.is_some(), n })
-}
-
-pub(super) fn too_long(most: usize) -> Failure {
-    let message = format!("a prompt may have at most {most} tokens");
-    Failure::field("prompt", message).coded("context_length_exceeded")
+    Ok(Job { prompts, options, echo: echo.unwrap_or(false), n })
 }
 
 impl Job {
-    /// How the n-th completion of a prompt is to be made.
-    fn ask(&self, prompt: &[u32], n: usize) -> Ask {
-        let mut ask = Ask { prompt: prompt.to_vec(), ..self.ask.clone() };
-        ask.choice.seed = ask.choice.seed.wrapping_add(n as u64);
-        ask
-    }
-
-    /// What the answer begins with.
+    /// The beginning of a response: the prompt, if it is echoed.
     fn begin(
         &self,
-        app: &Shared,
+        app: &AppState,
         prompt: &[u32],
-        gone: &Gone<'_>,
-    ) -> Result<(String, Logprobs), Failure> {
+        cancelled: &Cancelled<'_>,
+    ) -> Result<(String, Logprobs), ApiError> {
         let (mut text, mut logprobs) = (String::new(), Logprobs::default());
         if self.echo {
             let tokenizer = app.model.tokenizer();
             text = tokenizer.decode_lossy(prompt);
-            if let Some(top) = self.ask.look.top {
-                let mut stream = memo_text::StreamDecoder::new(tokenizer);
-                for (p, seen) in read(app, prompt, top, gone)?.iter().enumerate() {
-                    let piece = stream.push(prompt[p]);
-                    logprobs.push(tokenizer, prompt[p], &piece, (p > 0).then_some(seen));
+            if let Some(top) = self.options.top {
+                let mut decoder = StreamDecoder::new(tokenizer);
+                for (p, score) in score(app, prompt, top, cancelled)?.iter().enumerate() {
+                    let piece = decoder.push(prompt[p]);
+                    logprobs.push(tokenizer, prompt[p], &piece, (p > 0).then_some(score));
                 }
             }
         }
         Ok((text, logprobs))
     }
 
-    /// Each prompt as often as it is asked for, as long as someone waits.
-    fn prompts(&self, gone: &Gone<'_>) -> impl Iterator<Item = (usize, &Vec<u32>, usize)> {
+    /// Each prompt as often as it is to be continued, until the request is cancelled.
+    fn prompts(
+        &self,
+        cancelled: &Cancelled<'_>,
+    ) -> impl Iterator<Item = (usize, &[u32], CompletionOptions)> {
         let each = self.prompts.iter().flat_map(|prompt| (0..self.n).map(move |n| (prompt, n)));
-        each.take_while(|_| !gone()).enumerate().map(|(index, (prompt, n))| (index, prompt, n))
+        let each = each.take_while(|_| !cancelled()).enumerate();
+        each.map(|(index, (prompt, n))| (index, prompt.as_slice(), nth(&self.options, n)))
     }
 
-    fn prompt_tokens(&self) -> usize {
-        self.prompts.iter().map(Vec::len).sum()
+    fn usage(&self, generated: usize) -> Usage {
+        Usage::new(self.prompts.iter().map(Vec::len).sum(), generated)
+    }
+
+    /// A completion, or a piece of one, with its log-probabilities if they were asked for.
+    fn choice(
+        &self,
+        index: usize,
+        text: String,
+        logprobs: Logprobs,
+        finish_reason: Option<StopReason>,
+    ) -> Choice {
+        Choice { text, index, logprobs: self.options.top.map(|_| logprobs), finish_reason }
     }
 }
 
-impl Work for Job {
+impl CompletionJob for Job {
     type Choice = Choice;
 
-    fn complete(&self, app: &Shared, gone: &Gone<'_>) -> Result<(Vec<Choice>, Usage), Failure> {
+    fn complete(
+        &self,
+        app: &AppState,
+        cancelled: &Cancelled<'_>,
+    ) -> Result<(Vec<Choice>, Usage), ApiError> {
         let tokenizer = app.model.tokenizer();
-        let (mut choices, mut made) = (Vec::new(), 0);
-        for (index, prompt, n) in self.prompts(gone) {
-            let (mut text, mut logprobs) = self.begin(app, prompt, gone)?;
-            let (finish, tokens) = generate(app, &self.ask(prompt, n), gone, |said| {
-                text.push_str(&said.text);
-                logprobs.push(tokenizer, said.token, &said.text, said.seen.as_ref());
+        let (mut choices, mut generated) = (Vec::new(), 0);
+        for (index, prompt, options) in self.prompts(cancelled) {
+            let (mut text, mut logprobs) = self.begin(app, prompt, cancelled)?;
+            let stream = generate(app, prompt, &options, cancelled, |token| {
+                text.push_str(&token.text);
+                logprobs.push(tokenizer, token.token, &token.text, token.score.as_ref());
             })?;
-            made += tokens;
-            let finish_reason = Some(finish.name());
-            let logprobs = self.logprobs.then_some(logprobs);
-            choices.push(Choice { text, index, logprobs, finish_reason });
+            generated += stream.generated();
+            choices.push(self.choice(index, text, logprobs, Some(StopReason::from(&stream))));
         }
-        Ok((choices, Usage::new(self.prompt_tokens(), made)))
+        Ok((choices, self.usage(generated)))
     }
 
     fn stream(
         &self,
-        app: &Shared,
-        gone: &Gone<'_>,
-        tell: &mut dyn FnMut(Choice),
-    ) -> Result<Usage, Failure> {
+        app: &AppState,
+        cancelled: &Cancelled<'_>,
+        send: &mut dyn FnMut(Choice),
+    ) -> Result<Usage, ApiError> {
         let tokenizer = app.model.tokenizer();
-        let mut made = 0;
-        for (index, prompt, n) in self.prompts(gone) {
-            let (text, logprobs) = self.begin(app, prompt, gone)?;
+        let mut generated = 0;
+        for (index, prompt, options) in self.prompts(cancelled) {
+            let (text, logprobs) = self.begin(app, prompt, cancelled)?;
             let mut chars = logprobs.chars();
-            let piece = |text, logprobs: Logprobs, finish_reason| Choice {
-                text,
-                index,
-                logprobs: self.logprobs.then_some(logprobs),
-                finish_reason,
-            };
             if self.echo {
-                tell(piece(text, logprobs, None));
+                send(self.choice(index, text, logprobs, None));
             }
-            let (finish, tokens) = generate(app, &self.ask(prompt, n), gone, |said: Said| {
+            let stream = generate(app, prompt, &options, cancelled, |token| {
                 let mut logprobs = Logprobs::after(chars);
-                logprobs.push(tokenizer, said.token, &said.text, said.seen.as_ref());
+                logprobs.push(tokenizer, token.token, &token.text, token.score.as_ref());
                 chars = logprobs.chars();
-                // What has nothing to show yet is told only if more was asked for.
-                if !said.text.is_empty() || self.logprobs {
-                    tell(piece(said.text, logprobs, None));
+                // A token without text of its own is sent only for its log-probability.
+                if !token.text.is_empty() || token.score.is_some() {
+                    send(self.choice(index, token.text, logprobs, None));
                 }
             })?;
-            made += tokens;
-            tell(piece(String::new(), Logprobs::after(chars), Some(finish.name())));
+            generated += stream.generated();
+            let reason = Some(StopReason::from(&stream));
+            send(self.choice(index, String::new(), Logprobs::after(chars), reason));
         }
-        Ok(Usage::new(self.prompt_tokens(), made))
+        Ok(self.usage(generated))
     }
 }
 
@@ -218,12 +208,12 @@ impl Work for Job {
 pub(crate) async fn completions(
     State(app): State<App>,
     Json(request): Json<Request>,
-) -> Result<Response, Failure> {
-    is_served(&app, &request.options.model)?;
-    let how = How::of(&request.options);
-    let (id, created) = (app.answer_id("cmpl"), now());
+) -> Result<Response, ApiError> {
+    check_model(&app, &request.options.model)?;
+    let mode = ResponseMode::from(&request.options);
+    let (id, created) = (app.response_id("cmpl"), now());
     let model = app.config.name.clone();
-    let answer = move |choices, usage| Completion {
+    let response = move |choices, usage| Completion {
         id: id.clone(),
         object: "text_completion",
         created,
@@ -231,5 +221,5 @@ pub(crate) async fn completions(
         choices,
         usage,
     };
-    respond(&app, how, move |app| job(app, request), answer).await
+    respond(&app, mode, move |app| check(app, request), response).await
 }

@@ -7,10 +7,11 @@ mod respond;
 mod tokens;
 
 use crate::app::App;
-use crate::error::Failure;
-use crate::extract::At;
+use crate::error::{ApiError, ErrorBody, ErrorCode};
+use crate::extract::Path;
 use axum::Json;
 use axum::extract::State;
+use memo_store::{CompletionStream, FinishReason};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -31,7 +32,7 @@ pub(crate) struct Models {
     data: Vec<Model>,
 }
 
-/// What a request took.
+/// The tokens of a request and its response.
 #[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
 pub(crate) struct Usage {
     prompt_tokens: usize,
@@ -46,7 +47,26 @@ impl Usage {
     }
 }
 
-fn described(app: &App) -> Model {
+/// Why a completion ended, in OpenAI's terms.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StopReason {
+    /// At the end of the document or at a stop text.
+    Stop,
+    /// It is as long as it may be.
+    Length,
+}
+
+impl From<&CompletionStream> for StopReason {
+    fn from(stream: &CompletionStream) -> Self {
+        match stream.finish_reason() {
+            Some(FinishReason::End | FinishReason::Stop) => StopReason::Stop,
+            _ => StopReason::Length,
+        }
+    }
+}
+
+fn describe(app: &App) -> Model {
     Model {
         id: app.config.name.clone(),
         object: "model",
@@ -59,24 +79,24 @@ fn described(app: &App) -> Model {
 /// The one model that is served.
 #[utoipa::path(get, path = "/v1/models", tag = "OpenAI", responses((status = 200, body = Models)))]
 pub(crate) async fn models(State(app): State<App>) -> Json<Models> {
-    Json(Models { object: "list", data: vec![described(&app)] })
+    Json(Models { object: "list", data: vec![describe(&app)] })
 }
 
 /// The model by its name.
-#[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Its name")), responses((status = 200, body = Model), (status = 404, body = crate::error::ErrorBody)))]
+#[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Its name")), responses((status = 200, body = Model), (status = 404, body = ErrorBody)))]
 pub(crate) async fn model(
     State(app): State<App>,
-    At(name): At<String>,
-) -> Result<Json<Model>, Failure> {
-    is_served(&app, &name)?;
-    Ok(Json(described(&app)))
+    Path(name): Path<String>,
+) -> Result<Json<Model>, ApiError> {
+    check_model(&app, &name)?;
+    Ok(Json(describe(&app)))
 }
 
-/// Refuses other models than the one that is here.
-fn is_served(app: &App, name: &str) -> Result<(), Failure> {
+/// Refuses other models than the one that is served.
+fn check_model(app: &App, name: &str) -> Result<(), ApiError> {
     if name.is_empty() || name == app.config.name {
         return Ok(());
     }
     let message = format!("there is no model {name:?} here; this is {:?}", app.config.name);
-    Err(Failure::missing(message).coded("model_not_found"))
+    Err(ApiError::not_found(message).with_code(ErrorCode::ModelNotFound))
 }

@@ -1,10 +1,11 @@
-//! What both kinds of completions can be asked for. Unknown fields are accepted; those that would change the answer and
-//! are not supported are refused by name.
+//! Options of both kinds of completions. Unknown fields are accepted; those that would change the completion and are not
+//! supported are refused by name.
 
 use crate::config::Limits;
-use crate::error::Failure;
-use crate::generate::Ask;
+use crate::error::ApiError;
+use crate::generate::checked;
 use memo::readout::Sampling;
+use memo_store::CompletionOptions;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -17,15 +18,15 @@ pub(super) enum Stop {
     Many(Vec<String>),
 }
 
-/// What to do about streaming.
+/// Options of a stream.
 #[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
 pub(super) struct StreamOptions {
-    /// Whether a last event tells what the request took.
+    /// Whether a last event has the usage.
     #[serde(default)]
     pub(super) include_usage: bool,
 }
 
-/// Options that both have.
+/// Options of both kinds of completions.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 pub(super) struct Options {
     /// The model's name; may be left out.
@@ -57,7 +58,7 @@ pub(super) struct Options {
     pub(super) rest: Map<String, Value>,
 }
 
-/// Fields that would change the answer, with the value that does not, if there is one.
+/// Fields that would change the completion, with the value that does not, if there is one.
 const UNSUPPORTED: [(&str, Option<f64>); 16] = [
     ("suffix", None),
     ("best_of", Some(1.0)),
@@ -78,40 +79,45 @@ const UNSUPPORTED: [(&str, Option<f64>); 16] = [
 ];
 
 impl Options {
-    /// Refuses what cannot be done, and says what is to be generated, but for the prompt.
-    pub(super) fn ask(&self, limits: &Limits, tokens: usize) -> Result<Ask, Failure> {
-        self.supported()?;
-        let Options { temperature, top_p, top_k, n, .. } = self;
-        let between = |name: &str, value: f64, least: f64, most: f64| {
-            if (least..=most).contains(&value) {
-                return Ok(value);
-            }
-            Err(Failure::field(name, format!("{name} must be between {least} and {most}")))
-        };
-        between("n", n.unwrap_or(1) as f64, 1.0, 128.0)?;
-        let tokens = self.max_tokens.unwrap_or(tokens);
-        between("max_tokens", tokens as f64, 0.0, limits.tokens as f64)?;
+    /// The options of each completion, checked. Without a length, it is `max_tokens` or the server's limit.
+    pub(super) fn check(
+        &self,
+        limits: &Limits,
+        max_tokens: usize,
+        top: Option<usize>,
+    ) -> Result<CompletionOptions, ApiError> {
+        self.check_supported()?;
+        if !(1..=128).contains(&self.count()) {
+            return Err(ApiError::invalid_field("n", "n must be between 1 and 128"));
+        }
         let stop = match self.stop.clone() {
             None => Vec::new(),
             Some(Stop::One(stop)) => vec![stop],
             Some(Stop::Many(stops)) => stops,
         };
-        if stop.len() > 16 {
-            return Err(Failure::field("stop", "there may be at most 16 texts at which to stop"));
-        }
-        let choice = Sampling {
-            temperature: between("temperature", temperature.unwrap_or(0.0), 0.0, 100.0)?,
-            // 0 draws from nothing; clients that send it mean the most probable token.
-            top_p: between("top_p", top_p.unwrap_or(1.0), 0.0, 1.0)?,
-            top_k: top_k.unwrap_or(0).max(0) as usize,
-            seed: self.seed.map_or_else(random, |seed| seed as u64),
-            stop: Vec::new(),
+        let default = Sampling::default();
+        let options = CompletionOptions {
+            max_tokens: self.max_tokens.unwrap_or(max_tokens.min(limits.tokens)),
+            sampling: Sampling {
+                temperature: self.temperature.unwrap_or(default.temperature),
+                top_k: self.top_k.unwrap_or(0).max(0) as usize,
+                top_p: self.top_p.unwrap_or(default.top_p),
+                seed: self.seed.map_or_else(random_seed, |seed| seed as u64),
+                ..default
+            },
+            stop,
+            top,
+            contexts: false,
         };
-        let stop = stop.into_iter().filter(|stop| !stop.is_empty()).collect();
-        Ok(Ask { tokens, choice, stop, ..Ask::default() })
+        checked(options, limits)
     }
 
-    fn supported(&self) -> Result<(), Failure> {
+    /// Completions of each prompt.
+    pub(super) fn count(&self) -> usize {
+        self.n.unwrap_or(1)
+    }
+
+    fn check_supported(&self) -> Result<(), ApiError> {
         for (name, harmless) in UNSUPPORTED {
             let given = match self.rest.get(name) {
                 None | Some(Value::Null | Value::Bool(false)) => continue,
@@ -127,15 +133,22 @@ impl Options {
                 _ => false,
             };
             if !is_harmless {
-                return Err(Failure::field(name, format!("{name} is not supported here")));
+                return Err(ApiError::invalid_field(name, format!("{name} is not supported here")));
             }
         }
         Ok(())
     }
 }
 
-/// A seed of which nobody knows anything.
-fn random() -> u64 {
+/// The options of the n-th completion: another seed for each.
+pub(super) fn nth(options: &CompletionOptions, n: usize) -> CompletionOptions {
+    let mut options = options.clone();
+    options.sampling.seed = options.sampling.seed.wrapping_add(n as u64);
+    options
+}
+
+/// A seed for requests that give none.
+fn random_seed() -> u64 {
     let mut bytes = [0; 8];
     // Without randomness the same text is drawn each time, which is no harm.
     let _ = getrandom::fill(&mut bytes);

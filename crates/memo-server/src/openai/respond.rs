@@ -1,81 +1,83 @@
-//! Answering: at once when all is done, or piece by piece.
+//! Responses to completions: whole, or streamed as events.
 
 use super::Usage;
 use super::options::Options;
-use crate::app::{App, Shared};
-use crate::desk::Gone;
-use crate::error::Failure;
+use crate::app::{App, AppState};
+use crate::error::{ApiError, ErrorBody};
+use crate::workers::Cancelled;
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use std::convert::Infallible;
 use tokio_stream::StreamExt;
 
-/// What is to be done, checked.
-pub(super) trait Work: Send + 'static {
+/// A checked request for completions.
+pub(super) trait CompletionJob: Send + 'static {
     /// A completion, or a piece of one.
     type Choice: Send + 'static;
 
-    /// All completions, whole.
+    /// Makes all completions.
     fn complete(
         &self,
-        app: &Shared,
-        gone: &Gone<'_>,
-    ) -> Result<(Vec<Self::Choice>, Usage), Failure>;
+        app: &AppState,
+        cancelled: &Cancelled<'_>,
+    ) -> Result<(Vec<Self::Choice>, Usage), ApiError>;
 
-    /// Tells pieces as they come.
+    /// Makes all completions, and sends pieces as they come.
     fn stream(
         &self,
-        app: &Shared,
-        gone: &Gone<'_>,
-        tell: &mut dyn FnMut(Self::Choice),
-    ) -> Result<Usage, Failure>;
+        app: &AppState,
+        cancelled: &Cancelled<'_>,
+        send: &mut dyn FnMut(Self::Choice),
+    ) -> Result<Usage, ApiError>;
 }
 
-/// How to answer.
+/// How to respond.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How {
-    pub(super) streams: bool,
-    usage: bool,
+pub(super) struct ResponseMode {
+    pub(super) stream: bool,
+    include_usage: bool,
 }
 
-impl How {
-    pub(super) fn of(options: &Options) -> Self {
-        let usage = options.stream_options.is_some_and(|options| options.include_usage);
-        How { streams: options.stream.unwrap_or(false), usage }
+impl From<&Options> for ResponseMode {
+    fn from(options: &Options) -> Self {
+        let include_usage = options.stream_options.is_some_and(|options| options.include_usage);
+        ResponseMode { stream: options.stream.unwrap_or(false), include_usage }
     }
 }
 
-pub(super) async fn respond<W: Work, A: Serialize>(
+pub(super) async fn respond<J: CompletionJob, R: Serialize>(
     app: &App,
-    how: How,
-    job: impl FnOnce(&Shared) -> Result<W, Failure> + Send + 'static,
-    answer: impl Fn(Vec<W::Choice>, Option<Usage>) -> A + Send + 'static,
-) -> Result<Response, Failure> {
+    mode: ResponseMode,
+    check: impl FnOnce(&AppState) -> Result<J, ApiError> + Send + 'static,
+    response: impl Fn(Vec<J::Choice>, Option<Usage>) -> R + Send + 'static,
+) -> Result<Response, ApiError> {
     let worker = App::clone(app);
-    if !how.streams {
-        let done = app.desk.work(move |gone| job(&worker)?.complete(&worker, gone)).await?;
-        return Ok(axum::Json(answer(done.0, Some(done.1))).into_response());
+    if !mode.stream {
+        let done = app.workers.run(move |cancelled| check(&worker)?.complete(&worker, cancelled));
+        let (choices, usage) = done.await?;
+        return Ok(axum::Json(response(choices, Some(usage))).into_response());
     }
     let checking = App::clone(app);
-    let told = app.desk.tell(
-        move || job(&checking),
-        move |job, teller| {
-            let gone = teller.gone();
-            let mut piece = |choice| teller.tell(event(&answer(vec![choice], None)));
-            match job.stream(&worker, &gone, &mut piece) {
-                Ok(usage) if how.usage => teller.tell(event(&answer(Vec::new(), Some(usage)))),
+    let events = app.workers.stream(
+        move || check(&checking),
+        move |job, sender| {
+            let cancelled = sender.cancelled();
+            let mut send = |choice| sender.send(event(&response(vec![choice], None)));
+            match job.stream(&worker, &cancelled, &mut send) {
+                Ok(usage) if mode.include_usage => {
+                    sender.send(event(&response(Vec::new(), Some(usage))));
+                }
                 Ok(_) => {}
-                Err(failure) => teller.tell(event(&serde_json::json!({ "error": failure.detail }))),
+                Err(error) => sender.send(event(&ErrorBody { error: error.detail })),
             }
         },
     );
     let done = tokio_stream::once(Event::default().data("[DONE]"));
-    let events = told.await?.chain(done).map(Ok::<Event, Infallible>);
+    let events = events.await?.chain(done).map(Ok::<Event, Infallible>);
     Ok(Sse::new(events).into_response())
 }
 
-/// An event with JSON in it.
 fn event(data: &impl Serialize) -> Event {
     Event::default().json_data(data).unwrap_or_default()
 }

@@ -1,12 +1,12 @@
 //! Tokens as OpenAI's API names them.
 
-use crate::generate::{Said, Seen};
+use memo_store::{CompletionToken, TokenScore};
 use memo_text::Tokenizer;
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 use utoipa::ToSchema;
 
-/// A token's name: its text, or its bytes where they are not text. So no two tokens have the same name.
+/// The name of a token: its text, or its bytes where they are not text, so that no two tokens have the same name.
 pub(super) fn name(tokenizer: &Tokenizer, token: u32) -> String {
     if token == tokenizer.eos() {
         return tokenizer.eos_text().to_owned();
@@ -24,9 +24,9 @@ pub(super) fn name(tokenizer: &Tokenizer, token: u32) -> String {
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 pub(super) struct Logprobs {
     tokens: Vec<String>,
-    /// Of each token after those before it; the first of a prompt has none.
+    /// The log-probability of each token after those before it; the first of a prompt has none.
     token_logprobs: Vec<Option<f64>>,
-    /// The most probable tokens at each place.
+    /// The most probable tokens at each position, with their log-probabilities.
     #[schema(value_type = Vec<Object>)]
     top_logprobs: Vec<Option<Map<String, Value>>>,
     /// Where each token begins, in characters of the text.
@@ -50,13 +50,13 @@ impl Logprobs {
         tokenizer: &Tokenizer,
         token: u32,
         text: &str,
-        seen: Option<&Seen>,
+        score: Option<&TokenScore>,
     ) {
         self.tokens.push(name(tokenizer, token));
-        self.token_logprobs.push(seen.map(|seen| seen.logprob));
-        self.top_logprobs.push(seen.map(|seen| {
+        self.token_logprobs.push(score.map(|score| score.logprob));
+        self.top_logprobs.push(score.map(|score| {
             let number = |p: f64| Number::from_f64(p).map_or(Value::Null, Value::Number);
-            seen.top.iter().map(|&(token, p)| (name(tokenizer, token), number(p))).collect()
+            score.top.iter().map(|&(token, p)| (name(tokenizer, token), number(p))).collect()
         }));
         self.text_offset.push(self.chars);
         self.chars += text.chars().count();
@@ -85,18 +85,18 @@ struct ChatCandidate {
 }
 
 impl ChatLogprobs {
-    pub(super) fn push(&mut self, tokenizer: &Tokenizer, said: &Said) {
-        let Some(seen) = said.seen.as_ref().filter(|_| !said.end) else { return };
+    pub(super) fn push(&mut self, tokenizer: &Tokenizer, token: &CompletionToken) {
+        let Some(score) = token.score.as_ref().filter(|_| !token.end) else { return };
         let bytes = |token| tokenizer.token_bytes(token).unwrap_or_default().into_owned();
-        let top = seen.top.iter().map(|&(token, logprob)| ChatCandidate {
+        let top = score.top.iter().map(|&(token, logprob)| ChatCandidate {
             token: name(tokenizer, token),
             logprob,
             bytes: bytes(token),
         });
         self.content.push(ChatToken {
-            token: name(tokenizer, said.token),
-            logprob: seen.logprob,
-            bytes: bytes(said.token),
+            token: name(tokenizer, token.token),
+            logprob: score.logprob,
+            bytes: bytes(token.token),
             top_logprobs: top.collect(),
         });
     }

@@ -109,6 +109,9 @@ async fn limits_hold() {
     );
     let many = client.post("/v1/completions", &json!({"prompt": "x", "max_tokens": 51})).await;
     assert_eq!((many.status, &many.json()["error"]["param"]), (400, &json!("max_tokens")));
+    // Without a length, the limit is none to be refused for.
+    let chat = json!({"messages": [{"role": "user", "content": "x"}]});
+    client.ok("/v1/chat/completions", &chat).await;
 
     // A body that never comes.
     let mut slow = TcpStream::connect(server.address).await.unwrap();

@@ -28,7 +28,6 @@ pub fn sized(cells: u64) -> NewModel {
         shape: Shape::default(),
         size: Size::Parameters(cells),
         seed: 7,
-        dense: None,
     }
 }
 

@@ -44,8 +44,9 @@ impl Drop for Process {
     }
 }
 
+/// What the server acknowledged to all clients.
 #[derive(Default)]
-struct Told {
+struct Outcome {
     /// Documents that were acknowledged and not forgotten since.
     kept: Mutex<BTreeSet<String>>,
     /// Forgets that were acknowledged.
@@ -63,7 +64,7 @@ async fn client(
     number: u64,
     address: SocketAddr,
     until: Instant,
-    told: Arc<Told>,
+    outcome: Arc<Outcome>,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let mut seed = number * 7919 + 1;
     let mut draw = move |below: u64| {
@@ -84,10 +85,10 @@ async fn client(
                 let start = Instant::now();
                 let answer = client.begin(Method::POST, "/v1/completions", &head, body).await?;
                 let time = start.elapsed().as_micros() as u64;
-                told.slowest.fetch_max(time, Ordering::Relaxed);
+                outcome.slowest.fetch_max(time, Ordering::Relaxed);
                 let status = answer.status().as_u16();
                 http_body_util::BodyExt::collect(answer.into_body()).await?;
-                let counter = if status == 200 { &told.completions } else { &told.refused };
+                let counter = if status == 200 { &outcome.completions } else { &outcome.refused };
                 assert!(status == 200 || status == 503, "{status}");
                 counter.fetch_add(1, Ordering::Relaxed);
             }
@@ -98,48 +99,48 @@ async fn client(
                 );
                 let answer = client.begin(Method::POST, "/v1/completions", &head, body).await?;
                 drop(answer);
-                told.left.fetch_add(1, Ordering::Relaxed);
+                outcome.left.fetch_add(1, Ordering::Relaxed);
                 client = Client::try_connect(address).await?;
             }
             84..98 => {
                 let id = format!("{number}-{count}");
                 let text = format!("client {number} writes line {count} of {}. ", draw(1 << 30))
                     .repeat(1 + draw(20) as usize);
-                told.open.lock().unwrap().insert(id.clone());
+                outcome.open.lock().unwrap().insert(id.clone());
                 let body = post(json!({"text": text, "id": id, "force": true}));
                 let answer = client.begin(Method::POST, "/api/documents", &head, body).await?;
                 let status = answer.status().as_u16();
                 http_body_util::BodyExt::collect(answer.into_body()).await?;
                 assert!([200, 503].contains(&status), "{status}");
                 if status == 200 {
-                    told.kept.lock().unwrap().insert(id.clone());
+                    outcome.kept.lock().unwrap().insert(id.clone());
                 }
-                told.open.lock().unwrap().remove(&id);
+                outcome.open.lock().unwrap().remove(&id);
             }
             _ => {
                 let prefix = format!("{number}-");
-                let found = told.kept.lock().unwrap().range(prefix.clone()..).next().cloned();
+                let found = outcome.kept.lock().unwrap().range(prefix.clone()..).next().cloned();
                 let Some(id) = found.filter(|id| id.starts_with(&prefix)) else { continue };
-                told.kept.lock().unwrap().remove(&id);
-                told.open.lock().unwrap().insert(id.clone());
+                outcome.kept.lock().unwrap().remove(&id);
+                outcome.open.lock().unwrap().insert(id.clone());
                 let path = format!("/api/documents/{id}");
                 let answer = client.begin(Method::DELETE, &path, &[], Vec::new()).await?;
                 let status = answer.status().as_u16();
                 http_body_util::BodyExt::collect(answer.into_body()).await?;
                 match status {
-                    200 => drop(told.forgotten.lock().unwrap().insert(id.clone())),
-                    503 => drop(told.kept.lock().unwrap().insert(id.clone())),
+                    200 => drop(outcome.forgotten.lock().unwrap().insert(id.clone())),
+                    503 => drop(outcome.kept.lock().unwrap().insert(id.clone())),
                     _ => panic!("{status}"),
                 }
-                told.open.lock().unwrap().remove(&id);
+                outcome.open.lock().unwrap().remove(&id);
             }
         }
     }
     Ok(())
 }
 
-/// What the model holds must be what was told.
-fn check(binary: &Path, model: &Path, told: &Told) {
+/// Checks that the model holds what was acknowledged.
+fn check(binary: &Path, model: &Path, outcome: &Outcome) {
     let memo = |args: &[&str]| -> Value {
         let output = Command::new(binary).args(args).arg(model).arg("--json").output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -151,12 +152,12 @@ fn check(binary: &Path, model: &Path, told: &Told) {
         all.filter(|d| d["state"] == state).map(|d| d["id"].as_str().unwrap().to_owned()).collect()
     };
     let (live, forgotten, open) =
-        (in_state("live"), in_state("forgotten"), told.open.lock().unwrap());
-    let kept = told.kept.lock().unwrap();
+        (in_state("live"), in_state("forgotten"), outcome.open.lock().unwrap());
+    let kept = outcome.kept.lock().unwrap();
     let lost: Vec<&String> = kept.difference(&live).filter(|id| !open.contains(*id)).collect();
     assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
     let back: Vec<String> =
-        told.forgotten.lock().unwrap().difference(&forgotten).cloned().collect();
+        outcome.forgotten.lock().unwrap().difference(&forgotten).cloned().collect();
     assert!(back.is_empty(), "forgotten and there: {back:?}");
     let verified = memo(&["verify"]);
     assert_eq!(verified["damage"], json!([]), "{verified}");
@@ -178,7 +179,7 @@ fn many_clients_for_a_minute_and_a_kill() {
     let model = home.path().join("m.memo");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     for killed in [false, true] {
-        let told = Arc::new(Told::default());
+        let outcome = Arc::new(Outcome::default());
         let mut server = Process::start(&binary, &model);
         let time = if killed { seconds.div_ceil(6) } else { seconds };
         let until = Instant::now() + Duration::from_secs(time);
@@ -186,7 +187,7 @@ fn many_clients_for_a_minute_and_a_kill() {
             let work: Vec<_> = (0..clients)
                 .map(|number| {
                     let number = if killed { number + clients } else { number };
-                    tokio::spawn(client(number, server.address, until, Arc::clone(&told)))
+                    tokio::spawn(client(number, server.address, until, Arc::clone(&outcome)))
                 })
                 .collect();
             if killed {
@@ -214,13 +215,13 @@ fn many_clients_for_a_minute_and_a_kill() {
         println!(
             "{clients} clients, {time} s{}: {} completions, {} documents, {} forgotten, {} refused (503), {} left; slowest completion {:.0} ms",
             if killed { ", killed in the middle" } else { "" },
-            told.completions.load(Ordering::Relaxed),
-            told.kept.lock().unwrap().len(),
-            told.forgotten.lock().unwrap().len(),
-            told.refused.load(Ordering::Relaxed),
-            told.left.load(Ordering::Relaxed),
-            told.slowest.load(Ordering::Relaxed) as f64 / 1e3,
+            outcome.completions.load(Ordering::Relaxed),
+            outcome.kept.lock().unwrap().len(),
+            outcome.forgotten.lock().unwrap().len(),
+            outcome.refused.load(Ordering::Relaxed),
+            outcome.left.load(Ordering::Relaxed),
+            outcome.slowest.load(Ordering::Relaxed) as f64 / 1e3,
         );
-        check(&binary, &model, &told);
+        check(&binary, &model, &outcome);
     }
 }

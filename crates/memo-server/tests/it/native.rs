@@ -1,7 +1,8 @@
 //! The native API, from the first document to the proof that it was forgotten.
 
 use crate::common::{Server, sized};
-use memo_server::Config;
+use memo_server::{Config, Limits};
+use memo_store::Observer;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -43,7 +44,7 @@ async fn a_life() {
     let why = client.ok("/api/explain", &json!({"prompt": "The fox s", "candidates": 1})).await;
     let source = &why["candidates"][0]["sources"][0];
     assert_eq!(
-        (&source["document"], &source["passage"]["match"]),
+        (&source["document"], &source["excerpt"]["match"]),
         (&json!("a/fox"), &json!("The fox s"))
     );
     assert_eq!(client.ok("/api/find", &json!({"text": "The"})).await["count"], 2);
@@ -75,7 +76,7 @@ async fn a_life() {
         (&json!(true), &json!(24)),
         "{proof}"
     );
-    assert_ne!(proof["digest_before"], proof["digest_after"]);
+    assert_ne!(proof["digest_before"], proof["receipt"]["digest_after"]);
     let receipt = client.delete("/api/documents/owl").await.json();
     assert_eq!((&receipt["documents"], &receipt["digest_after"]), (&json!(["owl"]), &empty));
     assert_eq!(client.delete("/api/documents/owl").await.status, 409);
@@ -88,9 +89,9 @@ async fn a_life() {
 
     let metrics = client.get("/metrics").await;
     assert!(metrics.text().contains("memo_tokens_memorized_total 47\n"), "{}", metrics.text());
-    let (mut store, _home) = server.stop().await;
+    let (store, _home) = server.stop().await;
     assert_eq!(json!(store.digest().unwrap().to_string()), empty);
-    assert!(store.verify().unwrap().damage.is_empty());
+    assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
 }
 
 #[tokio::test]
@@ -113,7 +114,7 @@ async fn long_changes_are_watched_and_cancelled() {
         tokio::spawn(async move { watcher.get(&format!("{watching}/events")).await.events() });
     loop {
         let task = client.found(&path).await;
-        if task["what"] == "memorizing" && task["done"].as_u64() > Some(0) {
+        if task["stage"] == "memorizing" && task["done"].as_u64() > Some(0) {
             break;
         }
         assert!(["queued", "running"].contains(&task["state"].as_str().unwrap()), "{task}");
@@ -135,10 +136,40 @@ async fn long_changes_are_watched_and_cancelled() {
     let sent =
         client.send(hyper::Method::POST, "/api/upload?id=bad", &head, vec![0xff, 0xfe]).await;
     assert_eq!(sent.status, 400, "{}", sent.text());
+    let digest = client.found("/api/digest").await["digest"].clone();
+    assert_eq!(client.found("/api/stats").await["digest"], digest);
     let rebuilt = client.ok("/api/rebuild", &json!({"memory": 1 << 22})).await;
     assert!(rebuilt["parameters"].as_u64().unwrap() <= 1 << 22);
+    // The same transaction as before, but another size has another digest.
+    assert!(client.found("/api/stats").await["digest"].is_null());
+    assert_eq!(client.found("/api/digest").await["digest"], rebuilt["digest"]);
     let tasks = client.found("/api/tasks").await;
     assert_eq!(tasks["tasks"][0]["kind"], "rebuild");
+}
+
+#[tokio::test]
+async fn options_are_refused_by_name() {
+    let limits = Limits { prompt: 100, tokens: 50, ..Limits::default() };
+    let server = Server::start(&sized(1 << 17), Config { limits, ..Config::default() }).await;
+    let mut client = server.client().await;
+    for (body, param) in [
+        (json!({"prompt": "a", "temperature": -1}), "temperature"),
+        (json!({"prompt": "a", "top_p": 1.5}), "top_p"),
+        (json!({"prompt": "a", "max_tokens": 51}), "max_tokens"),
+        (json!({"prompt": "a", "stop": vec!["a"; 17]}), "stop"),
+        (json!({"prompt": "a".repeat(101)}), "prompt"),
+    ] {
+        for stream in [false, true] {
+            let mut body = body.clone();
+            body["stream"] = json!(stream);
+            let refused = client.post("/api/complete", &body).await;
+            let error = &refused.json()["error"];
+            assert_eq!((refused.status, &error["param"]), (400, &json!(param)), "{body}");
+        }
+    }
+    client.ok("/api/complete", &json!({"prompt": "a", "top_p": 0, "stop": [""]})).await;
+    assert_eq!(client.get("/api/documents?state=lost").await.status, 400);
+    assert_eq!(client.found("/api/documents?state=rolled%20back").await["total"], 0);
 }
 
 #[tokio::test]
@@ -189,6 +220,6 @@ async fn readers_see_all_of_a_transaction_or_nothing() {
     for reader in readers {
         assert!(reader.await.unwrap() > 0);
     }
-    let (mut store, _home) = server.stop().await;
-    assert!(store.verify().unwrap().damage.is_empty());
+    let (store, _home) = server.stop().await;
+    assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
 }

@@ -7,7 +7,7 @@ use crate::record::{
     TransactionRecord, VersionRecord,
 };
 use crate::time::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A document and all its versions.
@@ -34,7 +34,7 @@ pub struct Document {
 }
 
 /// Whether a document is in the memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum DocumentState {

@@ -1,0 +1,201 @@
+//! Queries of the memory: completions token by token, scores of texts, explanations, and where a text stands.
+
+use crate::app::{App, AppState};
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::Json;
+use crate::generate::{checked, encode_prompt, generate, score};
+use axum::extract::State;
+use axum::response::sse::{Event, Sse};
+use axum::response::{IntoResponse, Response};
+use memo::readout::Sampling;
+use memo_store::{
+    Completion, CompletionOptions, CompletionToken, Explanation, FinishReason, MatchedContext,
+    TextMatches,
+};
+use memo_text::StreamDecoder;
+use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
+use std::time::Instant;
+use tokio_stream::StreamExt;
+use utoipa::ToSchema;
+
+/// A prompt to continue, and how.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct CompleteRequest {
+    prompt: String,
+    /// The most tokens to generate, 64 by default.
+    max_tokens: Option<usize>,
+    /// 0 takes the most probable token, 1 draws in proportion.
+    #[schema(minimum = 0, maximum = 100)]
+    #[serde(default)]
+    temperature: f64,
+    /// Draw only from this many of the most probable tokens; 0 is all.
+    #[serde(default)]
+    top_k: usize,
+    /// Draw only from the most probable tokens that together have this probability.
+    #[schema(minimum = 0, maximum = 1)]
+    top_p: Option<f64>,
+    /// The same seed draws the same text.
+    #[serde(default)]
+    seed: u64,
+    /// Up to 16 texts at which to stop.
+    #[serde(default)]
+    stop: Vec<String>,
+    /// Whether to send tokens as they come: events `token`, and a last one `done`.
+    #[serde(default)]
+    stream: bool,
+}
+
+impl CompleteRequest {
+    /// The tokens of the prompt, and the options.
+    fn check(self, app: &AppState) -> Result<(Vec<u32>, CompletionOptions), ApiError> {
+        let (limits, default) = (&app.config.limits, CompletionOptions::default());
+        let options = CompletionOptions {
+            max_tokens: self.max_tokens.unwrap_or(default.max_tokens.min(limits.tokens)),
+            sampling: Sampling {
+                temperature: self.temperature,
+                top_k: self.top_k,
+                top_p: self.top_p.unwrap_or(default.sampling.top_p),
+                seed: self.seed,
+                ..default.sampling
+            },
+            stop: self.stop,
+            top: Some(0),
+            contexts: true,
+        };
+        let options = checked(options, limits)?;
+        Ok((encode_prompt(app, &self.prompt)?, options))
+    }
+}
+
+/// The end of a stream of tokens.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct CompletionEnd {
+    /// Why it ended.
+    finish_reason: FinishReason,
+    /// How many tokens were generated.
+    tokens: usize,
+    /// How fast they came.
+    tokens_per_second: f64,
+}
+
+/// Continues a prompt, with the probability of each token and the longest context that knew it.
+#[utoipa::path(post, path = "/api/complete", tag = "reading", request_body = CompleteRequest, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events `token`, and a last one `done` or `error`")))]
+pub(crate) async fn complete(
+    State(app): State<App>,
+    Json(request): Json<CompleteRequest>,
+) -> Result<Response, ApiError> {
+    let worker = App::clone(&app);
+    if !request.stream {
+        let completion = app.workers.run(move |cancelled| {
+            let (prompt, options) = request.check(&worker)?;
+            let start = Instant::now();
+            let mut tokens = Vec::new();
+            let receive = |token: CompletionToken| tokens.extend((!token.end).then_some(token));
+            let stream = generate(&worker, &prompt, &options, cancelled, receive)?;
+            Ok(stream.completion(tokens, start))
+        });
+        return Ok(axum::Json(completion.await?).into_response());
+    }
+    let checking = App::clone(&app);
+    let events = app.workers.stream(
+        move || request.check(&checking),
+        move |(prompt, options), sender| {
+            let start = Instant::now();
+            let cancelled = sender.cancelled();
+            let stream = generate(&worker, &prompt, &options, &cancelled, |token| {
+                if !token.end {
+                    sender.send(event("token", &token));
+                }
+            });
+            let last = stream.map(|stream| {
+                let completion = stream.completion(Vec::new(), start);
+                CompletionEnd {
+                    finish_reason: completion.finish_reason,
+                    tokens: stream.generated(),
+                    tokens_per_second: completion.tokens_per_second,
+                }
+            });
+            sender.send(match last {
+                Ok(end) => event("done", &end),
+                Err(error) => event("error", &ErrorBody { error: error.detail }),
+            });
+        },
+    );
+    let events = events.await?.map(Ok::<Event, Infallible>);
+    Ok(Sse::new(events).into_response())
+}
+
+fn event(name: &str, data: &impl Serialize) -> Event {
+    Event::default().event(name).json_data(data).unwrap_or_default()
+}
+
+/// A text to look up.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct TextRequest {
+    text: String,
+}
+
+/// The tokens of a text.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct TokenList {
+    tokens: Vec<CompletionToken>,
+}
+
+/// The probability of each token of a text after those before it, and the longest context that knew it.
+#[utoipa::path(post, path = "/api/read", tag = "reading", request_body = TextRequest, responses((status = 200, body = TokenList)))]
+pub(crate) async fn read_text(
+    State(app): State<App>,
+    Json(TextRequest { text }): Json<TextRequest>,
+) -> Result<axum::Json<TokenList>, ApiError> {
+    /// Evidence is looked up slot by slot, so the text may be as long as a prompt, but not as a book.
+    const MAX_TOKENS: usize = 4096;
+    let worker = App::clone(&app);
+    let tokens = app.workers.run(move |cancelled| {
+        let tokenizer = worker.model.tokenizer();
+        let ids = tokenizer.encode(&text)?;
+        if ids.len() > MAX_TOKENS {
+            let message = format!("text must be at most {MAX_TOKENS} tokens");
+            return Err(ApiError::invalid_field("text", message));
+        }
+        let mut decoder = StreamDecoder::new(tokenizer);
+        let mut tokens = Vec::with_capacity(ids.len());
+        let scores = score(&worker, &ids, 0, cancelled)?;
+        for (p, score) in scores.into_iter().enumerate().take_while(|_| !cancelled()) {
+            let snapshot = worker.model.read()?;
+            let context = MatchedContext::of(snapshot.memory()?, &ids[..p], ids[p])?;
+            let text = decoder.push(ids[p]);
+            tokens.push(CompletionToken::new(ids[p], text, Some(score), context));
+        }
+        Ok(tokens)
+    });
+    Ok(axum::Json(TokenList { tokens: tokens.await? }))
+}
+
+/// A prompt whose continuation is to be explained.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct ExplainRequest {
+    prompt: String,
+    /// The number of candidates, 5 by default.
+    candidates: Option<usize>,
+}
+
+/// Explains the most probable continuations: what each layer and head remembers of them, and their sources.
+#[utoipa::path(post, path = "/api/explain", tag = "reading", request_body = ExplainRequest, responses((status = 200, body = Explanation)))]
+pub(crate) async fn explain(
+    State(app): State<App>,
+    Json(ExplainRequest { prompt, candidates }): Json<ExplainRequest>,
+) -> Result<axum::Json<Explanation>, ApiError> {
+    let count = candidates.unwrap_or(5).clamp(1, 50);
+    let explanation = app.read(move |_, snapshot| Ok(snapshot.explain(&prompt, count)?));
+    Ok(axum::Json(explanation.await?))
+}
+
+/// The documents that contain a text, and where.
+#[utoipa::path(post, path = "/api/find", tag = "reading", request_body = TextRequest, responses((status = 200, body = TextMatches)))]
+pub(crate) async fn find(
+    State(app): State<App>,
+    Json(TextRequest { text }): Json<TextRequest>,
+) -> Result<axum::Json<TextMatches>, ApiError> {
+    Ok(axum::Json(app.read(move |_, snapshot| Ok(snapshot.find(&text)?)).await?))
+}

@@ -1,0 +1,114 @@
+//! The state of the model and of the server: figures, digest, size, health, metrics.
+
+use super::respond;
+use crate::app::{App, AppState};
+use crate::error::{ApiError, ErrorBody};
+use crate::extract::Json;
+use crate::model::Cost;
+use crate::tasks::{Task, TaskKind};
+use crate::workers::run_blocking;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use memo::sparse::{Digest, Size};
+use memo_store::{DigestReport, RebuildReport, Snapshot, Stats, Store};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::Ordering;
+use utoipa::ToSchema;
+
+/// The model in figures.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ModelStats {
+    /// Its name.
+    model: String,
+    #[serde(flatten)]
+    stats: Stats,
+    /// Its digest, if it has been taken since the last change.
+    #[schema(value_type = Option<String>)]
+    digest: Option<Digest>,
+    /// Whether a long change is being made.
+    busy: bool,
+}
+
+/// The model in figures: sizes, documents, how full it is and how much it should recall.
+#[utoipa::path(get, path = "/api/stats", tag = "model", responses((status = 200, body = ModelStats)))]
+pub(crate) async fn stats(State(app): State<App>) -> Result<axum::Json<ModelStats>, ApiError> {
+    let stats = app.read(|app, snapshot| {
+        Ok(ModelStats {
+            model: app.config.name.clone(),
+            stats: snapshot.stats()?,
+            digest: known_digest(app, snapshot),
+            busy: app.model.is_changing(),
+        })
+    });
+    Ok(axum::Json(stats.await?))
+}
+
+/// The last digest, if it is that of this state.
+fn known_digest(app: &AppState, snapshot: &Snapshot) -> Option<Digest> {
+    let known = app.digest.lock();
+    let (settings, report) = known.as_ref()?;
+    let same =
+        report.transaction == snapshot.transaction() && *settings == snapshot.config().memory;
+    same.then_some(report.digest)
+}
+
+/// The digest of the memory: the same for every model of these settings that knows the same texts.
+#[utoipa::path(get, path = "/api/digest", tag = "model", responses((status = 200, body = DigestReport)))]
+pub(crate) async fn digest(State(app): State<App>) -> Result<axum::Json<DigestReport>, ApiError> {
+    let report = app.read(|app, snapshot| {
+        let report = snapshot.digest_report()?;
+        *app.digest.lock() = Some((snapshot.config().memory.clone(), report));
+        Ok(report)
+    });
+    Ok(axum::Json(report.await?))
+}
+
+/// The size of the new memory.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct RebuildRequest {
+    /// Bytes of cells; the same as now by default.
+    #[schema(minimum = 65536)]
+    memory: Option<u64>,
+    /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
+    wait: Option<bool>,
+}
+
+/// Makes the memory anew from its documents, with more room if asked for.
+#[utoipa::path(post, path = "/api/rebuild", tag = "model", request_body = RebuildRequest, responses((status = 200, body = RebuildReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
+pub(crate) async fn rebuild(
+    State(app): State<App>,
+    Json(RebuildRequest { memory, wait }): Json<RebuildRequest>,
+) -> Result<Response, ApiError> {
+    if memory.is_some_and(|bytes| bytes < 1 << 16) {
+        return Err(ApiError::invalid_field("memory", "memory must be at least 65536 bytes"));
+    }
+    let change = move |store: &mut Store| store.rebuild(memory.map(Size::Parameters));
+    let task = app.tasks.spawn(TaskKind::Rebuild, Cost::Whole, change)?;
+    respond(&app, &task, wait.unwrap_or(true)).await
+}
+
+/// Whether the process lives.
+#[utoipa::path(get, path = "/healthz", tag = "operation", security(()), responses((status = 200, body = String)))]
+pub(crate) async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Whether it can answer.
+#[utoipa::path(get, path = "/readyz", tag = "operation", security(()), responses((status = 200, body = String), (status = 503, body = String)))]
+pub(crate) async fn readyz(State(app): State<App>) -> (StatusCode, &'static str) {
+    if app.stopping.load(Ordering::Acquire) || app.model.is_broken() {
+        (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
+    } else {
+        (StatusCode::OK, "ready\n")
+    }
+}
+
+/// Metrics for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "operation", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
+pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, ApiError> {
+    // Without waiting for a worker, because a busy server is what metrics are for.
+    let text = run_blocking(move |_| app.metrics.text(&app.model)).await?;
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+}
