@@ -10,7 +10,7 @@ pub(crate) use self::change::{
     DocumentOptions, EditOptions, ForgetOptions, ReplaceOptions, RollbackOptions,
 };
 pub(crate) use self::keep::{
-    ConflictKind, ExportOptions, FreezeOptions, ImportOptions, MergeOptions, RebuildOptions,
+    ExportOptions, FreezeOptions, ImportOptions, MergeOptions, RebuildOptions,
     ShowOptions, ToOptions, TraceOptions,
 };
 pub(crate) use self::make::{InitOptions, MemorizeOptions, ShapeOptions, SizeOptions};
@@ -21,7 +21,7 @@ use std::path::PathBuf;
 pub(crate) enum ModelCommand {
     /// Make an empty model.
     #[command(
-        after_help = "Examples:\n  memo init notes.memo\n  memo init big.memo --memory 2GiB --tokenizer cl100k\n  memo init own.memo --slots 0:1,0:2,0:4,0:8,8:8\n  memo init paper.memo --engine dense --dim 2048 --heads 4 --layers 3"
+        after_help = "Examples:\n  memo init notes.memo\n  memo init big.memo --memory 2GiB --tokenizer cl100k\n  memo init own.memo --slots 0:1,0:2,0:4,0:8,8:8"
     )]
     Init(InitOptions),
 
