@@ -1,7 +1,7 @@
 //! The real-text experiment runs on text made here and says what is known of it.
 
 use memo::random::{Purpose, Stream};
-use memo::readout::Backoff;
+use memo::readout::BACKOFF;
 use memo::sparse::{Shape, Size};
 use memo_lab::realtext::{Experiment, run};
 
@@ -34,7 +34,7 @@ fn a_made_up_text_is_recalled_and_forgotten() {
         seed: 1,
         sample: 1_000,
     };
-    let report = run(&experiment, &Backoff::default(), &|_| ()).unwrap();
+    let report = run(&experiment, &BACKOFF, &|_| ()).unwrap();
     assert_eq!(report.tokens, 6_001);
     assert!(report.forget_exact);
     assert!(report.recall > 0.999 && report.recall_damaged_prompt > 0.97, "{report:?}");

@@ -6,7 +6,7 @@
 //! is in neither figure. The engine's bound is memory bandwidth (`sparse_write`); the store adds the ledger's writes.
 
 use memo::random::{Purpose, Stream};
-use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::readout::{BACKOFF, ReadOut, Scratch};
 use memo::sparse::{Memory, Size, Span};
 use memo_store::{NewDocument, NewModel, Reader, Store};
 use std::time::Instant;
@@ -91,9 +91,7 @@ fn main() {
         opening = opening.min(start.elapsed().as_secs_f64());
         let mut scratch = Scratch::default();
         let context = &text[1000..1064];
-        Backoff::default()
-            .distribution(reader.memory().sparse().unwrap(), context, &mut scratch)
-            .unwrap();
+        BACKOFF.distribution(reader.memory().sparse().unwrap(), context, &mut scratch).unwrap();
         first = first.min(start.elapsed().as_secs_f64());
     }
     println!("open                     {opening:>10.3} s; with the first query {first:.3} s");

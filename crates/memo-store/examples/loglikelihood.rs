@@ -7,7 +7,7 @@
 //! $ echo '["The owl", " reads"]' | cargo run -p memo-store --example loglikelihood -- notes.memo
 //! ```
 
-use memo::readout::{Backoff, map_distributions, score};
+use memo::readout::{BACKOFF, map_distributions, score};
 use memo_store::Reader;
 use std::error::Error;
 use std::path::PathBuf;
@@ -21,11 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let start = reader.tokenizer().encode(&context)?.len();
         let text = reader.tokenizer().encode(&(context + &continuation))?;
         let own = start..text.len();
-        let scores = score(memory, &Backoff::default(), &text)?;
-        let best =
-            map_distributions(memory, &Backoff::default(), &text, own.clone(), |p, seen| {
-                seen.probability(text[p]) == seen.probability(seen.best())
-            })?;
+        let scores = score(memory, &BACKOFF, &text)?;
+        let best = map_distributions(memory, &BACKOFF, &text, own.clone(), |p, seen| {
+            seen.probability(text[p]) == seen.probability(seen.best())
+        })?;
         let sum: f64 = scores[own].iter().sum();
         println!("{}", serde_json::to_string(&(sum, best.iter().all(|best| *best)))?);
     }

@@ -4,7 +4,7 @@
 //!
 //! Prints the seconds of the best round as JSON. Models are made in FOLDER.
 
-use memo::readout::{Backoff, score};
+use memo::readout::{BACKOFF, score};
 use memo_store::{NewDocument, NewModel, Store, fitting};
 use std::path::Path;
 use std::time::Instant;
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let start = Instant::now();
         let tokens = store.tokenizer().encode(text.get(..8000).unwrap_or(&text))?;
         let memory = store.memory().sparse().ok_or("a sparse memory")?;
-        score(memory, &Backoff::default(), &tokens)?;
+        score(memory, &BACKOFF, &tokens)?;
         logprobs = logprobs.min(start.elapsed().as_secs_f64());
     }
     println!("{{\"memorize\": {memorize}, \"logprobs\": {logprobs}}}");

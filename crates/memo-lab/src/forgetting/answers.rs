@@ -5,7 +5,7 @@ use crate::Error;
 use crate::metrics::{
     exact_memorization, extraction_strength, harmonic_mean, mean, quantiles, rouge_l, words,
 };
-use memo::readout::{Backoff, Generator, ReadOut, Sampling, Scratch};
+use memo::readout::{BACKOFF, Generator, ReadOut, Sampling, Scratch};
 use memo::sparse::Memory;
 use memo_text::Tokenizer;
 use rayon::prelude::*;
@@ -90,16 +90,15 @@ fn answer(
     tokenizer: &Tokenizer,
     scratch: &mut Scratch,
 ) -> Result<Answer, Error> {
-    let readout = Backoff::default();
     let Document { tokens, answer, text } = document;
     let (mut right, mut logs) = (Vec::new(), Vec::new());
     for p in *answer..tokens.len() {
-        let from = p.saturating_sub(readout.window(memory));
-        let distribution = readout.distribution(memory, &tokens[from..p], scratch)?;
+        let from = p.saturating_sub(BACKOFF.window(memory));
+        let distribution = BACKOFF.distribution(memory, &tokens[from..p], scratch)?;
         right.push(distribution.best() == tokens[p]);
         logs.push(distribution.probability(tokens[p]).ln());
     }
-    let written = Generator::new(memory, &readout, &tokens[..*answer], Sampling::default());
+    let written = Generator::new(memory, &BACKOFF, &tokens[..*answer], Sampling::default());
     let written: Vec<u32> = written.take(tokens.len() - answer).collect::<Result<_, _>>()?;
     let rouge = rouge_l(&words(&tokenizer.decode_lossy(&written)), &words(text)).recall;
     Ok(Answer { right, logs, rouge })

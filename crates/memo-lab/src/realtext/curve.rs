@@ -3,7 +3,7 @@
 use super::page::page;
 use super::{Experiment, Report, run, run_dense};
 use crate::{Error, Lab, Page, Setting, seconds};
-use memo::readout::{Backoff, Sum};
+use memo::readout::{BACKOFF, Sum};
 use memo::sparse::Size;
 
 /// Cells a token that the sparse engine is tried with.
@@ -92,7 +92,7 @@ pub fn curve(lab: &Lab<'_>, experiment: &Experiment<'_>, tokenizer: &str) -> Res
             let size = Size::Parameters(point.cells);
             let experiment = Experiment { size, ..experiment.clone() };
             match point.engine {
-                Engine::Backoff => run(&experiment, &Backoff::default(), &|_| ()),
+                Engine::Backoff => run(&experiment, &BACKOFF, &|_| ()),
                 Engine::Sum => run(&experiment, &Sum, &|_| ()),
                 Engine::Dense => run_dense(&experiment, point.cells, &|_| ()),
             }
