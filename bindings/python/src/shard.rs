@@ -4,7 +4,7 @@ use crate::convert::{self, TokenArray, Tokens, json, tokens};
 use crate::error::Refusal;
 use crate::options::Options;
 use crate::work::watched;
-use memo::readout::{Backoff, ReadOut, Scratch, best_at, map_distributions_all};
+use memo::readout::{BACKOFF, ReadOut, Scratch, best_at, map_distributions_all};
 use memo::sparse::{
     Leaves, Memory, Settings, Shard as Held, ShardReader as Inner, ShardRequest, ShardResponse,
     Span,
@@ -272,7 +272,7 @@ impl ShardReader {
     ) -> PyResult<Option<Vec<Out<'py, f64>>>> {
         let end = self.settings.end;
         let scores = self.read(py, &texts, &positions, |memory, all| {
-            map_distributions_all(memory, &Backoff::default(), all, |which, p, distribution| {
+            map_distributions_all(memory, &BACKOFF, all, |which, p, distribution| {
                 let token = all[which].0.get(p).copied().unwrap_or(end);
                 libm::log(distribution.probability(token))
             })
@@ -292,7 +292,7 @@ impl ShardReader {
     ) -> PyResult<Option<Vec<TokenArray<'py>>>> {
         let best = self.read(py, &texts, &positions, |memory, all| {
             let each = all.iter();
-            each.map(|(text, at)| best_at(memory, &Backoff::default(), text, at.clone())).collect()
+            each.map(|(text, at)| best_at(memory, &BACKOFF, text, at.clone())).collect()
         })?;
         let arrays = |best: Vec<Vec<u32>>| {
             best.into_iter().map(|tokens| PyArray1::from_vec(py, tokens)).collect()
@@ -308,9 +308,9 @@ impl ShardReader {
         let len = context.as_array().len();
         let p = self.read(py, &[context], &[(len, len + 1)], |memory, all| {
             let mut scratch = Scratch::default();
-            let window = Backoff::default().window(memory);
+            let window = BACKOFF.window(memory);
             let context = &all[0].0[len.saturating_sub(window)..];
-            Ok(Backoff::default().distribution(memory, context, &mut scratch)?.dense())
+            Ok(BACKOFF.distribution(memory, context, &mut scratch)?.dense())
         })?;
         Ok(p.map(|p| PyArray1::from_vec(py, p)))
     }

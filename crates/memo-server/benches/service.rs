@@ -7,7 +7,7 @@ mod common;
 
 use common::{Client, Server};
 use memo::random::{Purpose, Stream};
-use memo::readout::{Backoff, Generator, Sampling, score};
+use memo::readout::{BACKOFF, Generator, Sampling, score};
 use memo::sparse::{Memory, Settings, Size};
 use memo_server::Config;
 use memo_store::NewModel;
@@ -84,8 +84,7 @@ fn asked(prompt: &[u32], tokens: usize, stream: bool) -> Value {
 }
 
 fn by_library(memory: &Memory, prompt: &[u32], tokens: usize) -> usize {
-    let readout = Backoff::default();
-    Generator::new(memory, &readout, prompt, Sampling::default()).take(tokens).count()
+    Generator::new(memory, &BACKOFF, prompt, Sampling::default()).take(tokens).count()
 }
 
 /// One client, one completion after the other.
@@ -181,7 +180,7 @@ async fn echo(memory: &Memory, tokens: &[u32], client: &mut Client) {
     for k in 0..12 {
         let prompt = prompt(tokens, k, 1000);
         let start = Instant::now();
-        score(memory, &Backoff::default(), &prompt).unwrap();
+        score(memory, &BACKOFF, &prompt).unwrap();
         library += start.elapsed();
         let body = json!({"prompt": prompt, "max_tokens": 1, "logprobs": 1, "echo": true});
         let start = Instant::now();

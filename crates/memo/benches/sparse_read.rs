@@ -6,7 +6,7 @@
 //! scores a long slot, and n·K cells a bucketed slot.
 
 use memo::random::{Purpose, Stream};
-use memo::readout::{Backoff, Generator, ReadOut, Sampling, Scratch, score};
+use memo::readout::{BACKOFF, Generator, ReadOut, Sampling, Scratch, score};
 use memo::sparse::{Memory, Settings, Shape, Size};
 use std::time::Instant;
 
@@ -43,7 +43,6 @@ fn main() {
         let mut memory = Memory::new(settings).unwrap();
         memory.memorize(&text).unwrap();
         let unseen = self::text(tokens / 10, vocabulary, 2);
-        let readout = Backoff::default();
         let mut scratch = Scratch::default();
         let queries = 400;
         let mut time = |text: &[u32], best: bool| {
@@ -53,9 +52,9 @@ fn main() {
                 let p = 100 + q * (text.len() - 200) / queries;
                 let context = &text[p - 64..p];
                 let answer = if best {
-                    readout.best(&memory, context, &mut scratch).unwrap()
+                    BACKOFF.best(&memory, context, &mut scratch).unwrap()
                 } else {
-                    readout.distribution(&memory, context, &mut scratch).unwrap().best()
+                    BACKOFF.distribution(&memory, context, &mut scratch).unwrap().best()
                 };
                 right += usize::from(answer == text[p]);
             }
@@ -66,13 +65,13 @@ fn main() {
         let (new, _) = time(&unseen, false);
         let (best, recall_best) = time(&text, true);
         let start = Instant::now();
-        let made: Vec<u32> = Generator::new(&memory, &readout, &text[..64], Sampling::default())
+        let made: Vec<u32> = Generator::new(&memory, &BACKOFF, &text[..64], Sampling::default())
             .take(2000)
             .map(Result::unwrap)
             .collect();
         let greedy = made.len() as f64 / start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let scored = score(&memory, &readout, &text[..4000]).unwrap();
+        let scored = score(&memory, &BACKOFF, &text[..4000]).unwrap();
         let scoring = scored.len() as f64 / start.elapsed().as_secs_f64();
         println!(
             "{vocabulary:>8} {memorized:>12.0} {new:>12.0} {best:>12.0} {greedy:>12.0} {scoring:>12.0}   recall {recall:.4} / {recall_best:.4}, generated {} right",

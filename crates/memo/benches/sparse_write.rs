@@ -10,7 +10,7 @@
 //! best of a few rounds counts, for the bounds too.
 
 use memo::random::{Purpose, Stream};
-use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::readout::{BACKOFF, ReadOut, Scratch};
 use memo::sparse::{Memory, Settings, Shape, Size};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -92,7 +92,7 @@ fn of_text(bytes: usize, name: &str, text: &[u32], (stream, random_rows): (f64, 
     let mut query = |from: usize, count: usize| {
         for q in 0..count {
             let p = 100 + (from + q) * 7919 % (tokens - 200);
-            Backoff::default().distribution(&memory, &text[p - 64..p], &mut scratch).unwrap();
+            BACKOFF.distribution(&memory, &text[p - 64..p], &mut scratch).unwrap();
         }
     };
     query(0, 20);

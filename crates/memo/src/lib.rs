@@ -74,7 +74,7 @@
 //! its slots remember into a probability for every token. Memorizing and forgetting are exact, which a digest proves.
 //!
 //! ```
-//! use memo::readout::{Backoff, ReadOut, Scratch};
+//! use memo::readout::{BACKOFF, ReadOut, Scratch};
 //! use memo::sparse::{Memory, Settings, Shape, Size};
 //! let settings = Settings::new(1000, 999, 1, &Shape::default(), Size::Parameters(100_000))?;
 //! let mut memory = Memory::new(settings)?;
@@ -82,7 +82,7 @@
 //! let text: Vec<u32> = (0..200).map(|k| k * k % 777).collect();
 //! memory.memorize(&text)?;
 //! let mut scratch = Scratch::default();
-//! let next = Backoff::default().distribution(&memory, &text[..60], &mut scratch)?.best();
+//! let next = BACKOFF.distribution(&memory, &text[..60], &mut scratch)?.best();
 //! assert_eq!(next, text[60]);
 //! memory.forget(&text)?;
 //! assert_eq!(memory.digest()?, empty); // bit for bit

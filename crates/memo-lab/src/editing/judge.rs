@@ -90,11 +90,10 @@ fn score(
     target: &Target,
     scratch: &mut Scratch,
 ) -> Result<(f64, bool), Error> {
-    let readout = Backoff::default();
     let mut context = prompt.tokens.clone();
     let (mut sum, mut said) = (0.0, true);
     for &token in &target.tokens {
-        let distribution = readout.distribution(memory, &context, scratch)?;
+        let distribution = BACKOFF.distribution(memory, &context, scratch)?;
         sum += distribution.probability(token).ln();
         said &= distribution.best() == token;
         context.push(token);

@@ -4,7 +4,7 @@ use super::texts::{Batch, HEADS, VOCABULARY};
 use crate::{Error, Share};
 use memo::codes::CodeKind;
 use memo::dense::{Composition, DenseConfig, DenseMemo, Distiller, Recall};
-use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::readout::{BACKOFF, ReadOut, Scratch};
 use memo::sparse::{Memory, Settings, Slot, Span};
 use rayon::prelude::*;
 
@@ -100,9 +100,8 @@ impl Model {
                 memo.predict_all(&contexts)?.iter().map(|prediction| prediction.token).collect()
             }
             Model::Sparse(memory) => {
-                let readout = Backoff::default();
                 let best = |scratch: &mut Scratch, context: &&[u32]| {
-                    readout.best(memory, context, scratch)
+                    BACKOFF.best(memory, context, scratch)
                 };
                 contexts.par_iter().map_init(Scratch::default, best).collect::<Result<_, _>>()?
             }

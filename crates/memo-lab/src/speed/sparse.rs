@@ -2,7 +2,7 @@
 
 use super::{VOCABULARY, best_of, bounds, texts};
 use crate::Error;
-use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::readout::{BACKOFF, ReadOut, Scratch};
 use memo::sparse::{Memory, PARAMETERS_PER_TOKEN, Settings, Shape, Size};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
@@ -134,7 +134,6 @@ pub(super) fn loaded(
 /// Microseconds of a query at random places of a text: all probabilities, and the most probable token alone. The best of
 /// a few rounds over the same places.
 fn queries(memory: &Memory, text: &[u32]) -> Result<(f64, f64), Error> {
-    let readout = Backoff::default();
     let mut scratch = Scratch::default();
     let places: Vec<usize> = (0..150)
         .map(|q| PROMPT + q * 7919 % text.len().saturating_sub(PROMPT).max(1))
@@ -146,9 +145,9 @@ fn queries(memory: &Memory, text: &[u32]) -> Result<(f64, f64), Error> {
             for &place in &places {
                 let context = &text[place - PROMPT..place];
                 let answer = if best {
-                    readout.best(memory, context, &mut scratch)
+                    BACKOFF.best(memory, context, &mut scratch)
                 } else {
-                    readout.distribution(memory, context, &mut scratch).map(|d| d.best())
+                    BACKOFF.distribution(memory, context, &mut scratch).map(|d| d.best())
                 };
                 match answer {
                     Ok(answer) => {

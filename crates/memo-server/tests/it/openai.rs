@@ -34,9 +34,9 @@ async fn echo_gives_the_library_s_own_scores() {
         assert!(logprobs["token_logprobs"][0].is_null());
         let mut memory = memo::sparse::Memory::new(settings()).unwrap();
         memory.memorize(&OWL.bytes().map(u32::from).collect::<Vec<_>>()).unwrap();
-        let expected = score(&memory, &Backoff::default(), &tokens).unwrap();
+        let expected = score(&memory, &BACKOFF, &tokens).unwrap();
         assert_eq!(given[1..tokens.len()], expected[1..tokens.len()], "bit for bit");
-        let best = best_at(&memory, &Backoff::default(), &tokens, 0..tokens.len() + 1).unwrap();
+        let best = best_at(&memory, &BACKOFF, &tokens, 0..tokens.len() + 1).unwrap();
         for (p, top) in logprobs["top_logprobs"].as_array().unwrap().iter().enumerate().skip(1) {
             let top = top.as_object().unwrap();
             let most = top.values().map(|v| v.as_f64().unwrap()).fold(f64::NEG_INFINITY, f64::max);

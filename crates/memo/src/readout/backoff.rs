@@ -27,6 +27,9 @@ pub struct Backoff {
     pub constants: Constants,
 }
 
+/// The back-off read-out with its default constants: what reads a memory unless something else is asked for.
+pub static BACKOFF: Backoff = Backoff { constants: Constants::DEFAULT };
+
 /// Log-odds of what is certain.
 const SURE: f64 = 30.0;
 

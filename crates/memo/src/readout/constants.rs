@@ -33,9 +33,15 @@ impl Default for Cache {
     }
 }
 
+impl Constants {
+    /// The values that were measured best.
+    pub const DEFAULT: Constants =
+        Constants { rounds: 2, least_odds: -6.0, sure: 7.0, joint: 8, cache: None };
+}
+
 impl Default for Constants {
     fn default() -> Self {
-        Constants { rounds: 2, least_odds: -6.0, sure: 7.0, joint: 8, cache: None }
+        Constants::DEFAULT
     }
 }
 

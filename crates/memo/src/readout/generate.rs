@@ -122,13 +122,12 @@ pub struct Choice {
 /// A continuation of a prompt, token by token, until a stop token.
 ///
 /// ```
-/// use memo::readout::{Backoff, Sampling, Generator};
+/// use memo::readout::{BACKOFF, Sampling, Generator};
 /// use memo::sparse::{Memory, Settings, Shape, Size};
 /// let mut memory = Memory::new(Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?)?;
 /// let text: Vec<u32> = (1..40).collect();
 /// memory.memorize(&text)?;
-/// let readout = Backoff::default();
-/// let generated: Result<Vec<u32>, _> = Generator::new(&memory, &readout, &text[..5], Sampling::default()).collect();
+/// let generated: Result<Vec<u32>, _> = Generator::new(&memory, &BACKOFF, &text[..5], Sampling::default()).collect();
 /// assert_eq!(generated?, text[5..]);
 /// # Ok::<(), memo::sparse::Error>(())
 /// ```
@@ -156,12 +155,11 @@ impl<'a> Generator<'a> {
     /// [`Generation::step_seen`].
     ///
     /// ```
-    /// use memo::readout::{Backoff, Sampling, Generator};
+    /// use memo::readout::{BACKOFF, Sampling, Generator};
     /// use memo::sparse::{Memory, Settings, Shape, Size};
     /// let mut memory = Memory::new(Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?)?;
     /// memory.memorize(&[1, 2, 3, 4, 5])?;
-    /// let readout = Backoff::default();
-    /// for weighed in Generator::new(&memory, &readout, &[1, 2], Sampling::default()).weighed() {
+    /// for weighed in Generator::new(&memory, &BACKOFF, &[1, 2], Sampling::default()).weighed() {
     ///     let (_token, probability) = weighed?;
     ///     assert!(probability > 0.9);
     /// }

@@ -2,7 +2,7 @@
 //!
 //! [`Sum`] is the paper's: add up the scores of all layers and take the largest. [`Backoff`] reads slots from the
 //! shortest context to the longest, decides softly which successors are real, and lets each context correct the
-//! shorter ones. [`score`] and [`Generator`] work with either.
+//! shorter ones; [`BACKOFF`] is the one to use. [`score`] and [`Generator`] work with either.
 
 mod backoff;
 mod constants;
@@ -12,7 +12,7 @@ mod generate;
 mod score;
 mod sum;
 
-pub use self::backoff::Backoff;
+pub use self::backoff::{BACKOFF, Backoff};
 pub use self::constants::{Cache, Constants, discounts};
 pub use self::distribution::Distribution;
 use self::followed::Followed;

@@ -87,16 +87,15 @@ fn answer(
     decode: &Decode<'_>,
     scratch: &mut Scratch,
 ) -> Result<Answer, Error> {
-    let readout = Backoff::default();
     let Document { tokens, answer, text } = document;
     let (mut right, mut logs) = (Vec::new(), Vec::new());
     for p in *answer..tokens.len() {
-        let from = p.saturating_sub(readout.window(memory));
-        let distribution = readout.distribution(memory, &tokens[from..p], scratch)?;
+        let from = p.saturating_sub(BACKOFF.window(memory));
+        let distribution = BACKOFF.distribution(memory, &tokens[from..p], scratch)?;
         right.push(distribution.best() == tokens[p]);
         logs.push(distribution.probability(tokens[p]).ln());
     }
-    let written = Generator::new(memory, &readout, &tokens[..*answer], Sampling::default());
+    let written = Generator::new(memory, &BACKOFF, &tokens[..*answer], Sampling::default());
     let written: Vec<u32> = written.take(tokens.len() - answer).collect::<Result<_, _>>()?;
     let rouge = rouge_l(&words(&decode(&written)), &words(text)).recall;
     Ok(Answer { right, logs, rouge })

@@ -3,7 +3,7 @@
 use crate::sparse_common::{memory_of, on_threads, settings, text};
 use memo::random::{Purpose, Stream};
 use memo::readout::{
-    Backoff, Cache, Constants, Generator, ReadOut, Sampling, Scratch, Sum, best_all, score,
+    BACKOFF, Backoff, Cache, Constants, Generator, ReadOut, Sampling, Scratch, Sum, best_all, score,
 };
 use memo::sparse::{Memory, Settings, Shape, Size, Span};
 
@@ -23,8 +23,8 @@ fn distributions_are_proper() {
     let strange = [5, end, 9, 9, 9];
     let contexts =
         [&[][..], &text[..1], &text[..3], &text[..4000], &unseen, &strange, &[end], &[3; 50]];
-    let (backoff, cached) = (Backoff::default(), cached());
-    let readouts: [&dyn ReadOut; 3] = [&backoff, &cached, &Sum];
+    let cached = cached();
+    let readouts: [&dyn ReadOut; 3] = [&BACKOFF, &cached, &Sum];
     let mut scratch = Scratch::default();
     for memory in [&memory, &empty] {
         for context in contexts {
@@ -44,11 +44,11 @@ fn distributions_are_proper() {
         }
     }
     let scores = [1, 3]
-        .map(|threads| on_threads(threads, || score(&memory, &backoff, &text[..500]).unwrap()));
+        .map(|threads| on_threads(threads, || score(&memory, &BACKOFF, &text[..500]).unwrap()));
     assert_eq!(scores[0], scores[1]);
     // A batch says what single queries say.
     for p in [0, 1, 33, 499] {
-        let distribution = backoff.distribution(&memory, &text[..p], &mut scratch).unwrap();
+        let distribution = BACKOFF.distribution(&memory, &text[..p], &mut scratch).unwrap();
         assert_eq!(scores[0][p], libm::log(distribution.probability(text[p])));
     }
 }
@@ -79,11 +79,10 @@ fn memorized_text_is_recalled() {
         });
         right.count() as f64 / positions.len() as f64
     };
-    let backoff = Backoff::default();
-    let whole = share(&backoff, false, false);
+    let whole = share(&BACKOFF, false, false);
     assert!(whole >= 0.9995, "recall {whole}");
-    assert_eq!(share(&backoff, false, true), whole, "stopping early must not change recall");
-    let damaged = share(&backoff, true, false);
+    assert_eq!(share(&BACKOFF, false, true), whole, "stopping early must not change recall");
+    let damaged = share(&BACKOFF, true, false);
     assert!(damaged >= 0.98, "recall from a damaged prompt {damaged}");
     let sum = share(&Sum, false, false);
     assert!(sum < whole - 0.05, "the sum recalls {sum}");
@@ -104,7 +103,7 @@ fn unseen_text_is_predicted_better_than_by_frequency() {
     };
     let (seen, unseen) = (chain(40_000, 4), chain(2_000, 5));
     let memory = memory_of(&seen, vocabulary);
-    let scores = score(&memory, &Backoff::default(), &unseen).unwrap();
+    let scores = score(&memory, &BACKOFF, &unseen).unwrap();
     let whole: i64 = memory.unigrams().iter().sum();
     let frequency = |t: u32| ((memory.unigrams()[t as usize] as f64 + 0.5) / whole as f64).ln();
     let mean = |sum: f64| -sum / unseen.len() as f64;
@@ -121,9 +120,8 @@ fn short_documents_begin_and_end() {
     let documents: Vec<&[u32]> = long.chunks(20).collect();
     let mut memory = Memory::new(settings(vocabulary, 92 * 7_000)).unwrap();
     memory.write(&documents.iter().map(|d| Span::whole(d, 1)).collect::<Vec<_>>()).unwrap();
-    let readout = Backoff::default();
     let whole = documents.iter().filter(|document| {
-        let made: Vec<u32> = Generator::new(&memory, &readout, &document[..6], Sampling::default())
+        let made: Vec<u32> = Generator::new(&memory, &BACKOFF, &document[..6], Sampling::default())
             .take(50)
             .map(Result::unwrap)
             .collect();
@@ -132,7 +130,7 @@ fn short_documents_begin_and_end() {
     let share = whole.count() as f64 / documents.len() as f64;
     assert!(share > 0.97, "{share}");
     // All predictions of one document at once, the end included.
-    let best = best_all(&memory, &readout, documents[7]).unwrap();
+    let best = best_all(&memory, &BACKOFF, documents[7]).unwrap();
     assert_eq!(best.len(), 21);
     assert_eq!(best[20], vocabulary - 1);
     assert_eq!(best[8..20], documents[7][8..]);
@@ -150,7 +148,7 @@ fn an_edit_wins_and_can_be_taken_back() {
     let document = [prompt, &target].concat();
     let edit = |weight| Span { document: &document, positions: 30..33, weight };
     memory.write(&[edit(8)]).unwrap();
-    let made: Vec<u32> = Generator::new(&memory, &Backoff::default(), prompt, Sampling::default())
+    let made: Vec<u32> = Generator::new(&memory, &BACKOFF, prompt, Sampling::default())
         .take(3)
         .map(Result::unwrap)
         .collect();
@@ -164,10 +162,9 @@ fn choices_are_followed() {
     let vocabulary = 500;
     let text = text(5_000, vocabulary, 8);
     let memory = memory_of(&text, vocabulary);
-    let readout = Backoff::default();
     let prompt = [text[10]];
     let make = |choice: Sampling| -> Vec<u32> {
-        Generator::new(&memory, &readout, &prompt, choice).take(40).map(Result::unwrap).collect()
+        Generator::new(&memory, &BACKOFF, &prompt, choice).take(40).map(Result::unwrap).collect()
     };
     let drawn = |seed| Sampling { temperature: 1.0, seed, ..Sampling::default() };
     assert_eq!(make(drawn(1)), make(drawn(1)));
@@ -182,24 +179,24 @@ fn choices_are_followed() {
 
     // Weighed, the tokens are the same, and each has the probability that the distribution gives it.
     for choice in [Sampling::default(), drawn(1)] {
-        let generator = Generator::new(&memory, &readout, &prompt, choice.clone());
+        let generator = Generator::new(&memory, &BACKOFF, &prompt, choice.clone());
         let weighed: Vec<(u32, f64)> = generator.weighed().take(40).map(Result::unwrap).collect();
         let tokens: Vec<u32> = weighed.iter().map(|(token, _)| *token).collect();
         assert_eq!(tokens, make(choice));
         let mut context = prompt.to_vec();
         for (token, p) in weighed {
-            let distribution = readout.distribution(&memory, &context, &mut Scratch::default());
+            let distribution = BACKOFF.distribution(&memory, &context, &mut Scratch::default());
             assert_eq!(distribution.unwrap().probability(token), p);
             context.push(token);
         }
     }
 
     // Draws follow the distribution: the frequency of the likeliest token is its probability.
-    let distribution = readout.distribution(&memory, &prompt, &mut Scratch::default()).unwrap();
+    let distribution = BACKOFF.distribution(&memory, &prompt, &mut Scratch::default()).unwrap();
     let (token, p) = distribution.top(1)[0];
     let draws = 2_000;
     let hits = (0..draws).filter(|&seed| {
-        Generator::new(&memory, &readout, &prompt, drawn(seed)).next() == Some(Ok(token))
+        Generator::new(&memory, &BACKOFF, &prompt, drawn(seed)).next() == Some(Ok(token))
     });
     let share = hits.count() as f64 / draws as f64;
     assert!((share - p).abs() < 5.0 * (p * (1.0 - p) / draws as f64).sqrt(), "{share} against {p}");
@@ -246,7 +243,7 @@ fn other_shapes_recall_too() {
             Memory::new(Settings::new(vocabulary, vocabulary - 1, 1, &shape, size).unwrap())
                 .unwrap();
         memory.memorize(&text).unwrap();
-        let best = best_all(&memory, &Backoff::default(), &text[..2_000]).unwrap();
+        let best = best_all(&memory, &BACKOFF, &text[..2_000]).unwrap();
         let right = (64..2_000).filter(|&p| best[p] == text[p]).count() as f64 / 1_936.0;
         assert!(right > 0.98, "{shape:?}: {right}");
     }

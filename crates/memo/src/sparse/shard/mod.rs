@@ -7,7 +7,7 @@
 //! is written.
 //!
 //! ```
-//! use memo::readout::{Backoff, score_at};
+//! use memo::readout::{BACKOFF, score_at};
 //! use memo::sparse::{Digest, Memory, Settings, Shape, Shard, ShardReader, Size, Span};
 //!
 //! let settings = Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?;
@@ -22,7 +22,7 @@
 //!
 //! let mut reader = ShardReader::new(settings, 2)?;
 //! reader.refresh(&shards.each_ref().map(|shard| (shard.unigrams(), shard.continuations())))?;
-//! let read = |memory: &Memory| score_at(memory, &Backoff::default(), &text, 5..6);
+//! let read = |memory: &Memory| score_at(memory, &BACKOFF, &text, 5..6);
 //! let scores = loop {
 //!     for (i, request) in reader.missing(&[(&text, 5..6)])?.iter().enumerate() {
 //!         reader.insert(request, &shards[i].fetch(request)?)?;
@@ -104,7 +104,7 @@ mod tests {
     use super::super::{Leaves, Shape, Size, Span};
     use super::*;
     use crate::random::{Purpose, Stream};
-    use crate::readout::{Backoff, score_at};
+    use crate::readout::{BACKOFF, score_at};
     use std::ops::Range;
 
     /// Texts with words that repeat, so that contexts have several successors, and one that overflows bytes.
@@ -126,7 +126,7 @@ mod tests {
             for (shard, request) in shards.iter().zip(reader.missing(&positions).unwrap()) {
                 reader.insert(&request, &shard.fetch(&request).unwrap()).unwrap();
             }
-            let read = |memory: &Memory| score_at(memory, &Backoff::default(), text, at.clone());
+            let read = |memory: &Memory| score_at(memory, &BACKOFF, text, at.clone());
             if let Some(scores) = reader.read(&positions, read).unwrap() {
                 return (scores, round);
             }
@@ -146,8 +146,8 @@ mod tests {
             memory.write(&all).unwrap();
             memory.forget(&texts[2]).unwrap();
             let digest = memory.digest().unwrap();
-            let whole = score_at(&memory, &Backoff::default(), &texts[0], 0..401).unwrap();
-            let heavy = score_at(&memory, &Backoff::default(), &texts[6], 650..750).unwrap();
+            let whole = score_at(&memory, &BACKOFF, &texts[0], 0..401).unwrap();
+            let heavy = score_at(&memory, &BACKOFF, &texts[6], 650..750).unwrap();
             for &count in counts {
                 let shard = |i| Shard::new(settings.clone(), i, count).unwrap();
                 let mut shards: Vec<Shard> = (0..count).map(shard).collect();
