@@ -138,6 +138,12 @@ impl From<memo_text::TokenizerError> for Failure {
     }
 }
 
+impl From<memo_text::CorpusError> for Failure {
+    fn from(error: memo_text::CorpusError) -> Self {
+        Self::bad(error.to_string())
+    }
+}
+
 macro_rules! rejected {
     ($($rejection:ty),*) => {
         $(impl From<$rejection> for Failure {

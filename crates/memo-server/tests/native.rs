@@ -4,6 +4,8 @@ mod common;
 
 use common::{Server, sized};
 use memo_server::Config;
+use memo_store::NewModel;
+use memo_text::Tokenizer;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -134,13 +136,42 @@ async fn long_changes_are_watched_and_cancelled() {
     let sent =
         client.send(hyper::Method::POST, "/api/upload?id=file&wait=true", &head, OWL.into()).await;
     assert_eq!(sent.json()["added"], json!(["file"]));
+    // The tokenizer is `bytes`, which takes any.
     let sent =
-        client.send(hyper::Method::POST, "/api/upload?id=bad", &head, vec![0xff, 0xfe]).await;
-    assert_eq!(sent.status, 400, "{}", sent.text());
+        client.send(hyper::Method::POST, "/api/upload?id=raw", &head, vec![0xff, 0xfe]).await;
+    assert_eq!(sent.json()["tokens"], 2);
     let rebuilt = client.ok("/api/rebuild", &json!({"memory": 1 << 22})).await;
     assert!(rebuilt["parameters"].as_u64().unwrap() <= 1 << 22);
     let tasks = client.found("/api/tasks").await;
     assert_eq!(tasks["tasks"][0]["kind"], "rebuild");
+}
+
+#[tokio::test]
+async fn an_uploaded_file_is_read_as_the_command_line_reads_it() {
+    let new = NewModel { tokenizer: Tokenizer::gpt2(), ..sized(1 << 20) };
+    let server = Server::start(&new, Config::default()).await;
+    let mut client = server.client().await;
+    let head = [("content-type", "application/octet-stream")];
+    let lines = "\u{feff}{\"id\": \"owl\", \"text\": \"The owl reads.\"}\n\n{\"text\": \"The cat sleeps.\"}\n";
+    let mut upload = async |name: &str, body: &[u8]| {
+        let path = format!("/api/upload?{name}");
+        client.send(hyper::Method::POST, &path, &head, body.to_vec()).await
+    };
+    let sent = upload("id=posts.jsonl", lines.as_bytes()).await.json();
+    assert_eq!(sent["added"], json!(["owl", "posts.jsonl#3"]));
+    let sent = upload("", "\u{feff}No name.".as_bytes()).await.json();
+    assert!(sent["added"][0].as_str().unwrap().starts_with("doc-"), "{sent}");
+    for (name, body, why) in [
+        ("id=posts.jsonl", &b"{\"text\": 5}"[..], "posts.jsonl:1: the field"),
+        ("id=note.txt", b"caf\xe9", "note.txt: the byte at offset 3 is not valid UTF-8"),
+        ("", b"\xff\xfeh\0i\0", "the file: this file is UTF-16"),
+        ("id=note.txt", b"", "there is no text to memorize"),
+    ] {
+        let refused = upload(name, body).await;
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        let message = refused.json()["error"]["message"].clone();
+        assert!(message.as_str().unwrap().starts_with(why), "{message}");
+    }
 }
 
 #[tokio::test]

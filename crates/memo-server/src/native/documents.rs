@@ -12,8 +12,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use memo_store::{Document, NewDocument, Role, Store, Version};
+use memo_text::{Content, Corpus, CorpusDocument, CorpusOptions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io::Cursor;
 use std::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 
@@ -267,14 +269,19 @@ pub(crate) async fn memorize(
         (None, Some(documents)) => documents,
         _ => return Err(Failure::bad("give either `text` or `documents`")),
     };
-    bring(&app, new, how).await
+    let new = new.into_iter().map(|New { text, id, labels }| Incoming {
+        content: Content::Text(text),
+        id,
+        labels,
+    });
+    bring(&app, new.collect(), how).await
 }
 
 /// What a file is called, and how it is brought in.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct Uploaded {
-    /// Its name.
+    /// Its name. Of a name that ends in `.jsonl` or `.ndjson`, every line is a document.
     id: Option<String>,
     /// Kept with the transaction.
     reason: Option<String>,
@@ -286,8 +293,8 @@ pub(crate) struct Uploaded {
     wait: bool,
 }
 
-/// Memorizes a file.
-#[utoipa::path(post, path = "/api/upload", tag = "documents", params(Uploaded), request_body(content = String, content_type = "application/octet-stream", description = "The file, in UTF-8"), responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
+/// Memorizes a file, read as `memo memorize` reads it.
+#[utoipa::path(post, path = "/api/upload", tag = "documents", params(Uploaded), request_body(content = String, content_type = "application/octet-stream", description = "The file: text in UTF-8, or any bytes if the tokenizer is `bytes`"), responses((status = 200, body = Memorized), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn upload(
     State(app): State<App>,
     Asked(Uploaded { id, reason, force, wait }): Asked<Uploaded>,
@@ -299,30 +306,42 @@ pub(crate) async fn upload(
         let message = "an upload needs `Content-Type: application/octet-stream`";
         return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    let text = String::from_utf8(body?.into()).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::bad(format!("the file is not UTF-8 text (at byte {at})"))
-    })?;
-    let how = How { reason, force, wait };
-    bring(&app, vec![New { text, id, labels: BTreeMap::new() }], how).await
+    let encoding = app.model.tokenizer().encoding();
+    let options = CorpusOptions { encoding, ..CorpusOptions::default() };
+    let named = id.is_some();
+    let name = id.as_deref().unwrap_or("the file");
+    let documents = Corpus::from_read(Cursor::new(body?), name, options).documents()?;
+    let new = documents.into_iter().map(|CorpusDocument { id, content, labels, .. }| Incoming {
+        content,
+        id: named.then_some(id),
+        labels,
+    });
+    bring(&app, new.collect(), How { reason, force, wait }).await
 }
 
-async fn bring(app: &App, new: Vec<New>, how: How) -> Result<Response, Failure> {
-    if new.is_empty() || new.iter().any(|new| new.text.is_empty()) {
+/// A document that comes in.
+struct Incoming {
+    content: Content,
+    id: Option<String>,
+    labels: BTreeMap<String, String>,
+}
+
+async fn bring(app: &App, new: Vec<Incoming>, how: How) -> Result<Response, Failure> {
+    if new.is_empty() || new.iter().any(|new| new.content.as_bytes().is_empty()) {
         return Err(Failure::field("text", "there is no text to memorize"));
     }
     let How { reason, force, wait } = how;
     let (reader, metrics) = (App::clone(app), std::sync::Arc::clone(&app.metrics));
     let prepare = move |task: &Running| {
-        let whole: u64 = new.iter().map(|new| new.text.len() as u64).sum();
+        let whole: u64 = new.iter().map(|new| new.content.as_bytes().len() as u64).sum();
         let (mut documents, mut tokens, mut read) = (Vec::new(), 0, 0);
-        for New { text, id, labels } in new {
+        for Incoming { content, id, labels } in new {
             task.say("reading", read, whole);
             if task.is_cancelled() {
                 return Err(memo_store::Error::Stopped.into());
             }
-            read += text.len() as u64;
-            let encoded = reader.model.tokenizer().encode(&text)?;
+            read += content.as_bytes().len() as u64;
+            let encoded = reader.model.tokenizer().encode_bytes(content.as_bytes())?;
             tokens += encoded.len() as u64;
             let mut document = NewDocument::tokens(encoded);
             document = id.into_iter().fold(document, NewDocument::with_id);
