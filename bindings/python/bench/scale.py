@@ -175,12 +175,12 @@ def workers(given: list[Ids], cells: int, folder: Path) -> None:
     with Memo.create(work / plan.EMPTY, parameters=cells) as memo:
         texts = [memo.decode(ids) for ids in given]
     (folder / "texts.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts))
-    (item,) = sources.files([folder / "texts.jsonl"])
+    how = sources.Reading()
+    (item,) = sources.files([folder / "texts.jsonl"], how)
     print("\n| workers | s in all | s of the longest share | s of the merges after it |\n|---|---|---|---|")
     for count in (1, 2, 4, 8):
         ranges = sources.ranges(item, item.size // count)
         items = sources.cut(item, [sources.count_lines(item.path, start, end) for start, end in ranges])
-        how = sources.Reading()
         builds = [timed(parts.build, work, n, [share], how, False)[0] for n, share in enumerate(items)]
         joins: list[list[float]] = []
         size = 1

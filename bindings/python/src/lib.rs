@@ -30,7 +30,7 @@ mod _memo {
     #[pymodule_export]
     use crate::memo::Memo;
     #[pymodule_export]
-    use crate::read::{fitting, read_documents};
+    use crate::read::{Corpus, fitting};
     #[pymodule_export]
     use crate::shard::{Shard, ShardReader, combine};
     #[pymodule_export]
@@ -43,6 +43,7 @@ mod _memo {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::threads::imported();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("FILE_LABEL", memo_store::FILE_LABEL)?;
         crate::error::add_to(module)
     }
 }

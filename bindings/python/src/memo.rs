@@ -8,8 +8,8 @@ use crate::options::{Options, size};
 use crate::score::{SLICE, check, score_all, slices};
 use crate::work::watched;
 use memo::readout::{Backoff, ReadOut, Scratch, map_distributions, score_at};
-use memo_store::{Conflict, Error, NewDocument, Reader, Store};
-use memo_text::Tokenizer;
+use memo_store::{Conflict, Error, FileConflict, NewDocument, Reader, Store};
+use memo_text::{Encoding, Tokenizer};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
@@ -166,6 +166,12 @@ impl Memo {
         Ok(self.tokenizer.to_json().map_err(Refusal::from)?)
     }
 
+    /// Whether the tokenizer takes the bytes of a file as they are, rather than text.
+    #[getter]
+    fn raw(&self) -> bool {
+        self.tokenizer.encoding() == Encoding::Raw
+    }
+
     #[getter]
     fn settings(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |model| json(&model.about().memory))
@@ -232,7 +238,8 @@ impl Memo {
         self.tokenizer.token_bytes(token).map(std::borrow::Cow::into_owned)
     }
 
-    #[pyo3(signature = (documents, reason=None, force=false, progress=None))]
+    /// Unless `replace`, documents of other files are not replaced.
+    #[pyo3(signature = (documents, reason=None, force=false, progress=None, replace=true))]
     fn memorize(
         &self,
         py: Python<'_>,
@@ -240,6 +247,7 @@ impl Memo {
         reason: Option<&str>,
         force: bool,
         progress: Option<&Bound<'_, PyAny>>,
+        replace: bool,
     ) -> PyResult<String> {
         let owned = documents.into_iter().map(|(id, text, labels)| (id, text.owned(), labels));
         let owned: Vec<_> = owned.collect();
@@ -264,6 +272,9 @@ impl Memo {
                 new.push(document);
             }
             self.model.change(|store| {
+                if !replace {
+                    refuse(&store.file_conflicts(&new)?)?;
+                }
                 if let Some(over) = store.overfull(count).filter(|_| !force) {
                     return Err(Refusal::invalid(format!(
                         "{} {over}; make it larger with rebuild(memory=\"{}MiB\"), or pass force=True",
@@ -598,4 +609,18 @@ impl Memo {
     fn explain(&self, py: Python<'_>, prompt: &str, candidates: usize) -> PyResult<String> {
         self.store_json(py, |store| store.explain(prompt, candidates))
     }
+}
+
+/// Refuses to replace documents that come from elsewhere.
+fn refuse(conflicts: &[FileConflict]) -> Result<(), Refusal> {
+    let Some(FileConflict { document, live, new }) = conflicts.first() else { return Ok(()) };
+    let more = match conflicts.len() - 1 {
+        0 => String::new(),
+        more => format!(", and so would {more} more"),
+    };
+    let why = format!(
+        "document {document:?} of {live} would be replaced by {new}{more}; prefix=… gives these documents ids of their \
+         own, replace=True makes them new versions"
+    );
+    Err(Refusal::new(Kind::State, why))
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 import memo_lm
 import numpy as np
 import pytest
-from memo_lm import InvalidError, Memo, Memorized
+from memo_lm import InvalidError, Memo, Memorized, StateError
 from texts import CAT, OWL
 
 
@@ -264,11 +264,73 @@ def test_files_are_read_as_the_command_line_reads_them(memo: Memo, tmp_path: Pat
     done = memo.memorize_files(folder, labels={"from": "disk"}, reason="all")
     assert sorted(done.added) == ["deep/cat.txt", "owl.txt"]
     assert memo.text("owl.txt") == OWL
-    assert memo.docs()[0].labels == {"from": "disk"}
+    assert memo.docs()[0].labels == {"from": "disk", "file": str((folder / "deep" / "cat.txt").resolve())}
     assert memo.memorize_files(str(folder / "owl.txt"), id="owl").added == ["owl"]
     lines = tmp_path / "notes.jsonl"
     lines.write_text("".join(json.dumps({"body": text}) + "\n" for text in (OWL, CAT)))
     assert len(memo.memorize_files(lines, jsonl_field="body").added) == 2
+
+
+def test_what_of_a_folder_is_read_can_be_chosen(memo: Memo, tmp_path: Path) -> None:
+    for name in ("a.md", "a.txt", "old/b.md", "c.log", ".hidden.md"):
+        (tmp_path / "n" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "n" / name).write_text(f"The text of {name}.")
+    (tmp_path / "n" / ".gitignore").write_text("*.log\n")
+    folder = tmp_path / "n"
+    assert memo.memorize_files(folder, include="*.md", exclude=["old/"]).added == ["a.md"]
+    assert memo.memorize_files(folder / "**" / "*.md").added == ["old/b.md"]
+    assert memo.memorize_files(folder, ignore=False, prefix="all/").added == [
+        "all/a.md",
+        "all/a.txt",
+        "all/c.log",
+        "all/old/b.md",
+    ]
+    with pytest.raises(InvalidError, match="no file matches"):
+        memo.memorize_files(folder / "*.rst")
+    with pytest.raises(InvalidError, match="larger than the limit of 65536 bytes"):
+        (tmp_path / "long.txt").write_text("long " * 20_000)
+        memo.memorize_files(tmp_path / "long.txt", max_bytes="64KiB")
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_is_told(memo: Memo, tmp_path: Path) -> None:
+    (tmp_path / "n").mkdir()
+    (tmp_path / "n" / "owl.txt").write_text(OWL)
+    (tmp_path / "n" / "latin.txt").write_bytes(b"caf\xe9")
+    with pytest.raises(InvalidError, match=r"latin\.txt: the byte at offset 3"):
+        memo.memorize_files(tmp_path / "n", strict=True)
+    assert memo.docs() == []
+    with pytest.warns(UserWarning, match=r"skipped .*latin\.txt: the byte at offset 3"):
+        assert memo.memorize_files(tmp_path / "n").added == ["owl.txt"]
+    with pytest.raises(InvalidError, match="the byte at offset 3"):
+        memo.memorize_files(tmp_path / "n" / "latin.txt")
+
+
+def test_a_document_of_another_file_is_not_replaced_unless_asked(memo: Memo, tmp_path: Path) -> None:
+    for folder, text in {"a": OWL, "b": CAT, "c": OWL}.items():
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "note.txt").write_text(text)
+    memo.memorize_files(tmp_path / "a")
+    with pytest.raises(StateError, match=r"a/note\.txt would be replaced by .*b/note\.txt; prefix=") as refused:
+        memo.memorize_files(tmp_path / "b")
+    assert "replace=True" in str(refused.value)
+    assert memo.text("note.txt") == OWL
+    assert memo.memorize_files(tmp_path / "c").unchanged == ["note.txt"]
+    assert memo.memorize_files(tmp_path / "b", prefix="b/").added == ["b/note.txt"]
+    assert memo.memorize_files(tmp_path / "b", replace=True).updated == ["note.txt"]
+    with pytest.raises(StateError, match="already, with other content"):
+        memo.memorize_files(tmp_path / "a", tmp_path / "b")
+    with pytest.raises(InvalidError, match="'file' says where"):
+        memo.memorize_files(tmp_path / "a", labels={"file": "x"})
+
+
+def test_fields_of_lines_are_ids_and_labels(memo: Memo, tmp_path: Path) -> None:
+    lines = tmp_path / "posts.jsonl"
+    posts = [{"id": "one", "text": OWL}, {"text": CAT, "by": "Ada"}]
+    lines.write_text("\n".join(json.dumps(post) for post in posts))
+    assert memo.memorize_files(lines, label_fields="by").added == ["one", "posts.jsonl#2"]
+    assert {document.id: document.labels.get("by") for document in memo.docs()} == {"one": None, "posts.jsonl#2": "Ada"}
+    with pytest.raises(InvalidError, match='there is no field "key"'):
+        memo.memorize_files(lines, id_field="key")
 
 
 def test_files_without_text_are_refused(memo: Memo, tmp_path: Path) -> None:

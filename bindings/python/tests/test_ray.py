@@ -20,7 +20,7 @@ import pytest
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'memo_lm[ray]'")
 
 from memo_lm import ExistsError, InvalidError, Memo, NotFoundError, StateError  # noqa: E402
-from memo_lm._memo import read_documents  # noqa: E402
+from memo_lm._memo import Corpus  # noqa: E402
 from memo_lm.ray import ShardedMemo, memorize, parts, sources  # noqa: E402
 
 # Enough for everything here, and quick to make.
@@ -68,6 +68,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (shelf / "more" / "many.jsonl").write_text("\n".join(lines))
     (shelf / "picture").write_bytes(b"\x89PNG\0\0\0")
     (shelf / ".hidden").write_text("not to be read")
+    (shelf / ".ignore").write_text("*.bak\n")
+    (shelf / "0.bak").write_text("nor this")
     (shelf / "empty.txt").touch()
     (shelf / "link.txt").symlink_to(shelf / "0.txt")
     return shelf
@@ -200,33 +202,41 @@ def test_one_worker_sees_it_too(batch: int, tmp_path: Path, monkeypatch: pytest.
     for name in ("reads", "sleeps"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "owl.txt").write_text(f"The owl {name}.")
+    how = sources.Reading()
     with pytest.raises(StateError) as refused:
-        parts.build(tmp_path, 0, sources.files([tmp_path / "reads", tmp_path / "sleeps"]), sources.Reading(), False)
+        parts.build(tmp_path, 0, sources.files([tmp_path / "reads", tmp_path / "sleeps"], how), how, False)
     for name in ("reads", "sleeps"):
         assert str(tmp_path / name / "owl.txt") in str(refused.value)
 
 
-def test_lines_are_read_as_the_command_line_reads_them(tmp_path: Path) -> None:
-    lines = [json.dumps({"text": story(n, 100)}) for n in range(500)]
+def test_lines_are_read_as_the_command_line_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Several pieces an item.
+    monkeypatch.setattr(sources, "PIECE", 10_000)
+    named: dict[int, dict[str, Any]] = {7: {"id": "seven"}, 300: {"id": 300}}
+    lines = [json.dumps({"text": story(n, 100), **named.get(n, {})}) for n in range(500)]
     path = tmp_path / "lines.jsonl"
     path.write_text("\ufeff" + "\n\n".join(lines))
-    (item,) = sources.files([path])
+    how = sources.Reading()
+    (item,) = sources.files([path], how)
 
     def cut(count: int) -> list[sources.Item]:
         ranges = sources.ranges(item, -(-item.size // count))
         return sources.cut(item, [sources.count_lines(item.path, *each) for each in ranges])
 
-    whole = [(id, data.decode()) for id, data in read_documents([str(path)])]
+    whole = list(Corpus([str(path)], how.options))
+    assert [whole[n][0] for n in (6, 7, 8, 300)] == ["lines.jsonl#13", "seven", "lines.jsonl#17", "300"]
+    assert whole[7][2] == {"file": f"{item.path}#seven"}
     for count in (1, 2, 7):
-        pieces = [piece for each in cut(count) for piece in sources.pieces(each, sources.Reading())]
-        assert [(id, text) for piece in pieces for id, text, _ in piece.documents] == whole
+        pieces = [piece for each in cut(count) for piece in sources.pieces(each, how)]
+        assert len(pieces) > count
+        assert [document for piece in pieces for document in piece.documents] == whole
         assert sum(piece.bytes for piece in pieces) == item.size
 
     lines[431] = '{"text": 5}'
     path.write_text("\n".join(lines))
-    (item,) = sources.files([path])
+    (item,) = sources.files([path], how)
     with pytest.raises(InvalidError, match=r"lines\.jsonl:432: the field \"text\" must be a string"):
-        [piece for each in cut(3) for piece in sources.pieces(each, sources.Reading())]
+        [piece for each in cut(3) for piece in sources.pieces(each, how)]
 
 
 def test_a_size_is_estimated(shelf: Path, tmp_path: Path) -> None:

@@ -181,6 +181,12 @@ impl From<memo_text::TokenizerError> for ApiError {
     }
 }
 
+impl From<memo_text::CorpusError> for ApiError {
+    fn from(error: memo_text::CorpusError) -> Self {
+        Self::bad_request(error.to_string())
+    }
+}
+
 macro_rules! from_rejection {
     ($($rejection:ty),*) => {
         $(impl From<$rejection> for ApiError {

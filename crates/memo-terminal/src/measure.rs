@@ -4,7 +4,7 @@ use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
 use memo::measure::{self, Experiment};
-use memo::readout::{Backoff, Sum};
+use memo::readout::{BACKOFF, Sum};
 use memo::sparse::{Shape, Size};
 use memo_text::{Content, Corpus, CorpusOptions, Encoding, Tokenizer, TokenizerSpec};
 use serde::Serialize;
@@ -139,7 +139,7 @@ impl Encoded<'_> {
     pub fn sparse(&self, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
         self.on_engine("sparse", progress, |experiment, step| {
             Ok(match self.options.readout {
-                ReadOutKind::Backoff => measure::run(experiment, &Backoff::default(), step),
+                ReadOutKind::Backoff => measure::run(experiment, &BACKOFF, step),
                 ReadOutKind::Sum => measure::run(experiment, &Sum, step),
             }?)
         })

@@ -1,6 +1,7 @@
 """The compiled part. Thin: what users call is in `memo_lm` itself. What has many fields comes back as JSON."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Literal, final
 
 import numpy as np
@@ -69,6 +70,10 @@ class Memo:
     @property
     def tokenizer_json(self) -> str | None: ...
     @property
+    def raw(self) -> bool:
+        """Whether the tokenizer takes the bytes of a file as they are, rather than text."""
+
+    @property
     def settings(self) -> str: ...
     @property
     def vocab_size(self) -> int: ...
@@ -95,7 +100,10 @@ class Memo:
         reason: str | None = None,
         force: bool = False,
         progress: Progress | None = None,
-    ) -> str: ...
+        replace: bool = True,
+    ) -> str:
+        """Unless `replace`, documents of other files are not replaced."""
+
     def forget(self, ids: Sequence[str], reason: str | None = None) -> str: ...
     def forget_text(self, text: str, reason: str | None = None) -> str: ...
     def retire(self, id: str, reason: str | None = None) -> str: ...
@@ -388,10 +396,38 @@ class ShardReader:
 def combine(settings: str, leaves: Sequence[bytes]) -> str:
     """The digest of a memory from the leaves of all its shards, in hexadecimal."""
 
-def read_documents(
-    paths: Sequence[str], *, jsonl_field: str | None = None, raw: bool = False
-) -> list[tuple[str, bytes]]:
-    """The documents of files, folders and .jsonl, as the command line reads them: id and content."""
+FILE_LABEL: str
+"""The label that holds the file in which a document was read."""
+
+@final
+class Corpus:
+    """Documents of files, folders, globs and .jsonl, one at a time, as the command line reads them: id, content (bytes
+    if `raw`), labels with the file among them, and where it was read. `options` are those of
+    `memo_lm.corpus.CorpusOptions`, all of them."""
+
+    def __new__(cls, paths: Sequence[str], options: Mapping[str, object]) -> Corpus: ...
+    @staticmethod
+    def files(paths: Sequence[str], options: Mapping[str, object]) -> list[tuple[Path, str, bool, bool]]:
+        """The files that would be read: canonical path, id, whether it was found rather than given, and whether its
+        lines are documents."""
+
+    @staticmethod
+    def of_file(
+        path: str,
+        id: str,
+        found: bool,
+        options: Mapping[str, object],
+        start: int = 0,
+        end: int | None = None,
+        line: int = 1,
+    ) -> Corpus:
+        """A file that was found, or of its lines those from byte `start` to `end`; `line` is the first one's number."""
+
+    def __iter__(self) -> Corpus: ...
+    def __next__(self) -> tuple[str, str | bytes, dict[str, str], str]: ...
+    @property
+    def skipped(self) -> list[tuple[str, str, bool]]:
+        """What was skipped so far: where, why, and whether it should have been read."""
 
 def fitting(tokens: int) -> int:
     """The cells of a memory for this many tokens, with room for more."""

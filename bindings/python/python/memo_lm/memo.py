@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Literal, overload
@@ -12,8 +13,9 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _memo, inputs
+from . import _memo, corpus, inputs
 from ._memo import InvalidError
+from .corpus import CorpusOptions
 from .inputs import Document as NewDocument
 from .inputs import Labels, Path, Text, Tokenizer, Tokens, whole
 from .progress import Progress, watching
@@ -221,20 +223,50 @@ class Memo:
         labels: Labels | None = None,
         reason: str | None = None,
         jsonl_field: str | None = None,
+        id_field: str | None = None,
+        label_fields: str | Iterable[str] = (),
+        prefix: str = "",
+        include: str | Iterable[str] = (),
+        exclude: str | Iterable[str] = (),
+        ignore: bool = True,
+        strict: bool = False,
+        max_bytes: int | str | None = None,
+        replace: bool = False,
         force: bool = False,
         progress: Progress = None,
     ) -> Memorized:
-        """Memorizes files, folders and .jsonl, with the ids that the command line gives them; no patterns.
+        """Memorizes files, folders, globs and .jsonl as the command line does, and gives documents the same ids.
 
-        jsonl_field reads every file as JSON lines, and takes the text from this field.
+        jsonl_field reads every file as JSON lines, and takes the text from this field; id_field and label_fields name
+        the fields of ids and labels. prefix is put before all ids. Of folders and globs, only files that match include,
+        and none that match exclude, are read; ignore=False reads what .gitignore and .ignore name, too. A file of a
+        folder that cannot be read is skipped with a warning, or with strict an error. A document keeps its file as the
+        label `file`; one of the same id and other content from another file is refused, unless replace.
         """
-        raw = self.tokenizer == "bytes"
-        read = _memo.read_documents([os.fspath(path) for path in paths], jsonl_field=jsonl_field, raw=raw)
-        if not read:
+        options = CorpusOptions(
+            self._memo.raw,
+            jsonl_field,
+            id_field,
+            corpus.names(label_fields),
+            prefix,
+            corpus.names(include),
+            corpus.names(exclude),
+            ignore,
+            strict,
+            inputs.size("max_bytes", max_bytes),
+        )
+        if _memo.FILE_LABEL in {*(labels or ()), *options.label_fields}:
+            raise InvalidError(f"the label {_memo.FILE_LABEL!r} says where a document was read; choose another name")
+        reading = _memo.Corpus([os.fspath(path) for path in paths], vars(options))
+        found = [{"text": text, "id": name, "labels": its} for name, text, its, _ in corpus.documents(reading)]
+        for where, why, failed in reading.skipped:
+            if failed:
+                warnings.warn(f"skipped {where}: {why}", stacklevel=2)
+        if not found:
             raise InvalidError(f"there is nothing to memorize in {', '.join(map(str, paths)) or 'no file at all'}")
-        # A byte is its own token.
-        found = [(name, np.frombuffer(data, np.uint8) if raw else data.decode()) for name, data in read]
-        return self.memorize(found, id, labels=labels, reason=reason, force=force, progress=progress)
+        documents = inputs.documents(found, self.vocab_size, id, labels)
+        with watching(progress) as told:
+            return Memorized.read(self._memo.memorize(documents, reason, force, told, replace))
 
     def forget(
         self, ids: str | Iterable[str] | None = None, *, text: str | None = None, reason: str | None = None

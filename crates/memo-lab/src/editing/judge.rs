@@ -4,7 +4,7 @@
 use super::records::{Fact, Prompt, Target};
 use crate::{Error, Share};
 use memo::metrics::harmonic_mean;
-use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::readout::{BACKOFF, ReadOut, Scratch};
 use memo::sparse::Memory;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ mod page;
 use self::page::page;
 use crate::{Error, Lab, Page, Setting, seconds};
 use memo::measure::{Experiment, Report, run, run_dense};
-use memo::readout::{Backoff, Sum};
+use memo::readout::{BACKOFF, Sum};
 use memo::sparse::Size;
 
 /// Cells a token that the sparse engine is tried with.
@@ -95,7 +95,7 @@ pub fn curve(lab: &Lab<'_>, experiment: &Experiment<'_>, tokenizer: &str) -> Res
             let size = Size::Parameters(point.cells);
             let experiment = Experiment { size, ..experiment.clone() };
             Ok(match point.engine {
-                Engine::Backoff => run(&experiment, &Backoff::default(), &|_| ())?,
+                Engine::Backoff => run(&experiment, &BACKOFF, &|_| ())?,
                 Engine::Sum => run(&experiment, &Sum, &|_| ())?,
                 Engine::Dense => run_dense(&experiment, &|_| ())?,
             })

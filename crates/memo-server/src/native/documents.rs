@@ -14,8 +14,10 @@ use memo_store::{
     ChangeReport, Document, DocumentState, DocumentText, MemorizeReport, NewDocument, Progress,
     Store, Unit,
 };
+use memo_text::{Content, Corpus, CorpusDocument, CorpusOptions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::io::Cursor;
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
 
@@ -157,14 +159,17 @@ pub(crate) async fn memorize(
         (None, Some(documents)) => documents,
         _ => return Err(ApiError::bad_request("give either `text` or `documents`")),
     };
-    memorize_documents(&app, documents, options).await
+    let documents = documents.into_iter().map(|DocumentInput { text, id, labels }| {
+        DocumentContent { content: Content::Text(text), id, labels }
+    });
+    memorize_documents(&app, documents.collect(), options).await
 }
 
 /// The name of a file, and how it is memorized.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UploadQuery {
-    /// Its name.
+    /// Its name. Of a name that ends in `.jsonl` or `.ndjson`, every line is a document.
     id: Option<String>,
     /// Kept with the transaction.
     reason: Option<String>,
@@ -176,8 +181,8 @@ pub(crate) struct UploadQuery {
     wait: bool,
 }
 
-/// Memorizes a file.
-#[utoipa::path(post, path = "/api/upload", tag = "documents", params(UploadQuery), request_body(content = String, content_type = "application/octet-stream", description = "The file, in UTF-8"), responses((status = 200, body = MemorizeReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
+/// Memorizes a file, read as `memo memorize` reads it.
+#[utoipa::path(post, path = "/api/upload", tag = "documents", params(UploadQuery), request_body(content = String, content_type = "application/octet-stream", description = "The file: text in UTF-8, or any bytes if the tokenizer is `bytes`"), responses((status = 200, body = MemorizeReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn upload(
     State(app): State<App>,
     Query(UploadQuery { id, reason, force, wait }): Query<UploadQuery>,
@@ -189,31 +194,41 @@ pub(crate) async fn upload(
         let message = "an upload needs `Content-Type: application/octet-stream`";
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    let text = String::from_utf8(body?.into()).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        ApiError::bad_request(format!("the file is not UTF-8 text (at byte {at})"))
-    })?;
-    let document = DocumentInput { text, id, labels: BTreeMap::new() };
-    memorize_documents(&app, vec![document], MemorizeOptions { reason, force, wait }).await
+    let encoding = app.model.tokenizer().encoding();
+    let options = CorpusOptions { encoding, ..CorpusOptions::default() };
+    let named = id.is_some();
+    let name = id.as_deref().unwrap_or("the file");
+    let documents = Corpus::from_read(Cursor::new(body?), name, options).documents()?;
+    let documents = documents.into_iter().map(|CorpusDocument { id, content, labels, .. }| {
+        DocumentContent { content, id: named.then_some(id), labels }
+    });
+    memorize_documents(&app, documents.collect(), MemorizeOptions { reason, force, wait }).await
+}
+
+/// A document that is to be memorized.
+struct DocumentContent {
+    content: Content,
+    id: Option<String>,
+    labels: BTreeMap<String, String>,
 }
 
 async fn memorize_documents(
     app: &App,
-    inputs: Vec<DocumentInput>,
+    inputs: Vec<DocumentContent>,
     MemorizeOptions { reason, force, wait }: MemorizeOptions,
 ) -> Result<Response, ApiError> {
-    if inputs.is_empty() || inputs.iter().any(|input| input.text.is_empty()) {
+    if inputs.is_empty() || inputs.iter().any(|input| input.content.as_bytes().is_empty()) {
         return Err(ApiError::invalid_field("text", "there is no text to memorize"));
     }
     let (reader, metrics) = (App::clone(app), Arc::clone(&app.metrics));
     let prepare = move |task: &TaskHandle| {
-        let total: u64 = inputs.iter().map(|input| input.text.len() as u64).sum();
+        let total: u64 = inputs.iter().map(|input| input.content.as_bytes().len() as u64).sum();
         let (mut documents, mut tokens, mut done) = (Vec::new(), 0, 0);
-        for DocumentInput { text, id, labels } in inputs {
+        for DocumentContent { content, id, labels } in inputs {
             task.report(Progress { stage: "reading", done, total, unit: Unit::Bytes });
             task.check()?;
-            done += text.len() as u64;
-            let encoded = reader.model.tokenizer().encode(&text)?;
+            done += content.as_bytes().len() as u64;
+            let encoded = reader.model.tokenizer().encode_bytes(content.as_bytes())?;
             tokens += encoded.len() as u64;
             let mut document = NewDocument::tokens(encoded);
             document = id.into_iter().fold(document, NewDocument::with_id);

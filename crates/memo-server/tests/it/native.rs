@@ -2,7 +2,8 @@
 
 use crate::common::{Server, sized};
 use memo_server::{Config, Limits};
-use memo_store::Observer;
+use memo_store::{NewModel, Observer};
+use memo_text::Tokenizer;
 use serde_json::json;
 use std::fmt::Write;
 
@@ -133,9 +134,10 @@ async fn long_changes_are_watched_and_cancelled() {
     let sent =
         client.send(hyper::Method::POST, "/api/upload?id=file&wait=true", &head, OWL.into()).await;
     assert_eq!(sent.json()["added"], json!(["file"]));
+    // The tokenizer is `bytes`, which takes any.
     let sent =
-        client.send(hyper::Method::POST, "/api/upload?id=bad", &head, vec![0xff, 0xfe]).await;
-    assert_eq!(sent.status, 400, "{}", sent.text());
+        client.send(hyper::Method::POST, "/api/upload?id=raw", &head, vec![0xff, 0xfe]).await;
+    assert_eq!(sent.json()["tokens"], 2);
     let digest = client.found("/api/digest").await["digest"].clone();
     assert_eq!(client.found("/api/stats").await["digest"], digest);
     let rebuilt = client.ok("/api/rebuild", &json!({"memory": 1 << 22})).await;
@@ -170,6 +172,34 @@ async fn options_are_refused_by_name() {
     client.ok("/api/complete", &json!({"prompt": "a", "top_p": 0, "stop": [""]})).await;
     assert_eq!(client.get("/api/documents?state=lost").await.status, 400);
     assert_eq!(client.found("/api/documents?state=rolled%20back").await["total"], 0);
+}
+
+#[tokio::test]
+async fn an_uploaded_file_is_read_as_the_command_line_reads_it() {
+    let new = NewModel { tokenizer: Tokenizer::gpt2(), ..sized(1 << 20) };
+    let server = Server::start(&new, Config::default()).await;
+    let mut client = server.client().await;
+    let head = [("content-type", "application/octet-stream")];
+    let lines = "\u{feff}{\"id\": \"owl\", \"text\": \"The owl reads.\"}\n\n{\"text\": \"The cat sleeps.\"}\n";
+    let mut upload = async |name: &str, body: &[u8]| {
+        let path = format!("/api/upload?{name}");
+        client.send(hyper::Method::POST, &path, &head, body.to_vec()).await
+    };
+    let sent = upload("id=posts.jsonl", lines.as_bytes()).await.json();
+    assert_eq!(sent["added"], json!(["owl", "posts.jsonl#3"]));
+    let sent = upload("", "\u{feff}No name.".as_bytes()).await.json();
+    assert!(sent["added"][0].as_str().unwrap().starts_with("doc-"), "{sent}");
+    for (name, body, why) in [
+        ("id=posts.jsonl", &b"{\"text\": 5}"[..], "posts.jsonl:1: the field"),
+        ("id=note.txt", b"caf\xe9", "note.txt: the byte at offset 3 is not valid UTF-8"),
+        ("", b"\xff\xfeh\0i\0", "the file: this file is UTF-16"),
+        ("id=note.txt", b"", "there is no text to memorize"),
+    ] {
+        let refused = upload(name, body).await;
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        let message = refused.json()["error"]["message"].clone();
+        assert!(message.as_str().unwrap().starts_with(why), "{message}");
+    }
 }
 
 #[tokio::test]

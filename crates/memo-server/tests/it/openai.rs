@@ -1,7 +1,7 @@
 //! OpenAI's API: shapes, log-probabilities to the bit, streams, stops and errors.
 
 use crate::common::{self, Server};
-use memo::readout::{Backoff, best_at, score};
+use memo::readout::{BACKOFF, best_at, score};
 use serde_json::{Value, json};
 
 const OWL: &str = "The owl reads at night. Über allen Gipfeln ist Ruh.";

@@ -84,7 +84,11 @@ pub(super) fn is_ignored<'a>(
 /// Whether a folder is a model: its `model.toml` begins with a check of the rest, or lies beside a ledger.
 pub(super) fn is_model(folder: &Path) -> bool {
     const CHECK: &[u8] = b"check = ";
-    let Ok(mut file) = File::open(folder.join("model.toml")) else { return false };
+    let path = folder.join("model.toml");
+    if !path.is_file() {
+        return false;
+    }
     let mut head = [0; CHECK.len()];
-    file.read_exact(&mut head).is_ok_and(|()| head == CHECK) || folder.join("ledger.redb").exists()
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    (read.is_ok() && head == CHECK) || folder.join("ledger.redb").exists()
 }

@@ -115,14 +115,20 @@ impl Walk {
         }
         let outer = self.levels.iter().filter_map(|level| level.rules.as_ref());
         let rules = self.above.iter().chain(outer.chain(rules));
-        Some(match () {
-            () if rules::is_ignored(rules, canonical, is_folder) => Kind::Skip(SkipReason::Ignored),
-            () if !named => Kind::Skip(SkipReason::Failure(CorpusErrorKind::Name)),
-            () if file_type.is_symlink() => Kind::Skip(SkipReason::Symlink),
-            () if is_folder && rules::is_model(canonical) => Kind::Skip(SkipReason::Model),
-            () if is_folder => Kind::Folder,
-            () if file_type.is_file() => Kind::File,
-            () => Kind::Skip(SkipReason::Special),
+        Some(if rules::is_ignored(rules, canonical, is_folder) {
+            Kind::Skip(SkipReason::Ignored)
+        } else if !named {
+            Kind::Skip(SkipReason::Failure(CorpusErrorKind::Name))
+        } else if is_folder && rules::is_model(canonical) {
+            Kind::Skip(SkipReason::Model)
+        } else if is_folder {
+            Kind::Folder
+        } else if file_type.is_file() {
+            Kind::File
+        } else if file_type.is_symlink() {
+            Kind::Skip(SkipReason::Symlink)
+        } else {
+            Kind::Skip(SkipReason::Special)
         })
     }
 }

@@ -224,7 +224,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {
 mod tests {
     use super::*;
     use crate::random::{Purpose, Stream};
-    use crate::readout::Backoff;
+    use crate::readout::BACKOFF;
 
     #[test]
     fn a_made_up_text_is_recalled_and_forgotten() {
@@ -255,7 +255,7 @@ mod tests {
             seed: 1,
             sample: 1_000,
         };
-        let report = run(&experiment, &Backoff::default(), &|_| ()).unwrap();
+        let report = run(&experiment, &BACKOFF, &|_| ()).unwrap();
         assert_eq!(report.tokens, 6_001);
         assert!(report.forget_exact);
         assert!(report.recall > 0.999 && report.recall_damaged_prompt > 0.97, "{report:?}");

@@ -4,7 +4,7 @@ use super::{Decode, Document};
 use crate::metrics::{
     exact_memorization, extraction_strength, harmonic_mean, mean, quantiles, rouge_l, words,
 };
-use crate::readout::{Backoff, Generator, ReadOut, Sampling, Scratch};
+use crate::readout::{BACKOFF, Generator, ReadOut, Sampling, Scratch};
 use crate::sparse::{Error, Memory};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

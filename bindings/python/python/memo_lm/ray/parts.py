@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 
 from .._memo import MergeError, StateError
+from ..corpus import Content
 from ..memo import Memo
 from . import plan, sizes, sources
-from .sources import Content, Found, Item, Piece, Reading
+from .sources import Found, Item, Piece, Reading
 
 PARTS = "parts"
 PROGRESS = "progress"
@@ -61,13 +62,14 @@ def build(work: Path, shard: int, items: list[Item], how: Reading, force: bool) 
         about = memo.stats()
         for batch in batches(items, how):
             fresh = once(batch)
-            came = memo.memorize([(id, content) for id, content, _ in fresh], force=True, progress=False)
+            given = [{"text": content, "id": id, "labels": labels} for id, content, labels, _ in fresh]
+            came = memo.memorize(given, force=True, progress=False)
             tokens += came.tokens + len(came.added)
             if about.engine == "sparse" and not force:
                 sizes.check(about.parameters, tokens)
             if came.updated:
                 conflict(came.updated[0], origin(mine, came.updated[0]), origin_in(fresh, came.updated[0]))
-            for id, _, source in fresh:
+            for id, _, _, source in fresh:
                 if id is not None:
                     index.write(json.dumps([id, source]) + "\n")
             index.flush()
@@ -105,7 +107,7 @@ def once(batch: Piece) -> list[Found]:
     """The documents of a batch, those that are there twice once."""
     seen: dict[str, tuple[Content, str]] = {}
     fresh = []
-    for id, content, source in batch.documents:
+    for id, content, labels, source in batch.documents:
         if id is not None and id in seen:
             before, where = seen[id]
             if not same(before, content):
@@ -113,7 +115,7 @@ def once(batch: Piece) -> list[Found]:
             continue
         if id is not None:
             seen[id] = (content, source)
-        fresh.append((id, content, source))
+        fresh.append((id, content, labels, source))
     return fresh
 
 
@@ -176,7 +178,7 @@ def origin(part: Path, id: str) -> str:
 
 def origin_in(documents: list[Found], id: str) -> str:
     """Where a document of a batch came from."""
-    return next(source for name, _, source in documents if name == id)
+    return next(source for name, _, _, source in documents if name == id)
 
 
 # How far workers are

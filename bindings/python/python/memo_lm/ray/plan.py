@@ -98,7 +98,7 @@ def agreed(source: Any, path: Path, work: Path, config: dict[str, Any], reading:
     if _is_dataset(source):
         inputs = _of_survey(dataset.survey_dataset(source, reading))
     else:
-        inputs = _of_files(sources.files(_paths(source)))
+        inputs = _of_files(sources.files(_paths(source), reading))
     known = _known(path, model, inputs, reading)
     other = [name for name, value in known.items() if plan.known[name] != value]
     if other:
@@ -113,7 +113,7 @@ def _new(source: Any, path: Path, work: Path, config: dict[str, Any], reading: R
     if _is_dataset(source):
         dataset.columns(source, reading)
     else:
-        items = sources.files(_paths(source))
+        items = sources.files(_paths(source), reading)
         if not items:
             raise InvalidError(
                 f"there is nothing to memorize in {', '.join(map(str, _paths(source))) or 'no file at all'}"
@@ -137,7 +137,7 @@ def _new(source: Any, path: Path, work: Path, config: dict[str, Any], reading: R
         inputs = _of_files(items)
         if not sized:
             tokens = _tokens_of_files(items, reading, encode)
-        items = _cut(items, reading, workers)
+        items = _cut(items, workers)
     if not sized:
         _, model, _ = _empty(work / EMPTY, config, tokens, reading)
     known = _known(path, model, inputs, reading)
@@ -187,7 +187,7 @@ def _empty(
     sized = config if tokens is None or _is_sized(config) else {**config, "tokens": tokens}
     with Memo.create(path, **sized) as memo:
         about = json.dumps([memo.engine, memo.settings, memo.tokenizer, memo.tokenizer_json], sort_keys=True)
-        raw = memo.tokenizer == "bytes"
+        raw = memo.core.raw
         core = memo.core
     # Its tokenizer outlives it.
     count = (lambda text: len(text.encode())) if raw else (lambda text: len(core.encode(text)))
@@ -206,21 +206,21 @@ def _tokens_of_rows(survey: dataset.Survey, count: Callable[[str], int]) -> int:
 def _tokens_of_files(items: list[Item], reading: Reading, count: Callable[[str], int]) -> int:
     whole = sum(item.size for item in items)
     tokens, size = 0.0, 0
-    for item in _tastes(items, whole, reading):
+    for item in _tastes(items, whole):
         try:
             found = list(sources.pieces(item, reading))
         except MemoError:
             # A worker will say it better: it knows the line.
             continue
         size += sum(piece.bytes for piece in found)
-        for _, content, _ in [document for piece in found for document in piece.documents]:
+        for _, content, _, _ in [document for piece in found for document in piece.documents]:
             taste = content[:TASTE]
             each = count(taste) if isinstance(taste, str) else len(taste)
             tokens += 1 + each * len(content) / max(1, len(taste))
     return _rounded(whole * tokens / max(1, size) + len(items))
 
 
-def _tastes(items: list[Item], whole: int, reading: Reading) -> Iterable[Item]:
+def _tastes(items: list[Item], whole: int) -> Iterable[Item]:
     """Some files, or of a large .jsonl some lines, at places that depend on nothing else."""
     chosen: dict[tuple[str, int], Item] = {}
     places = [whole * (2 * k + 1) // (2 * PLACES) for k in range(PLACES)]
@@ -231,7 +231,7 @@ def _tastes(items: list[Item], whole: int, reading: Reading) -> Iterable[Item]:
             if not 0 <= at < item.size:
                 continue
             start, end = 0, item.size
-            if reading.is_jsonl(item.path):
+            if item.lines:
                 start = sources.next_line(item.path, at)
                 start = start if start < item.size else 0
                 end = sources.next_line(item.path, start + TASTE)
@@ -250,12 +250,12 @@ def _rounded(tokens: float) -> int:
 # Who does what
 
 
-def _cut(items: list[Item], reading: Reading, workers: int) -> list[Item]:
+def _cut(items: list[Item], workers: int) -> list[Item]:
     """Large files of lines in ranges."""
     size = max(LEAST, min(sources.RANGE, sum(item.size for item in items) // max(1, workers)))
     counted = {}
     for item in items:
-        if reading.is_jsonl(item.path) and len(ranges := sources.ranges(item, size)) > 1:
+        if item.lines and len(ranges := sources.ranges(item, size)) > 1:
             counted[item] = [_count_lines.remote(item.path, start, end) for start, end in ranges]
     cut = []
     for item in items:

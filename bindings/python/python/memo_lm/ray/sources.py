@@ -9,32 +9,26 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import stat
-import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Optional, Union
+from dataclasses import dataclass, field, replace
+from typing import Any, Optional
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .. import _memo
-from .._memo import InvalidError, MemoError, StorageError
+from .. import _memo, corpus
+from .._memo import InvalidError, StorageError
+from ..corpus import Content, CorpusOptions
 
-Content = Union[str, NDArray[np.uint8]]
-Found = tuple[Optional[str], Content, str]
-"""A document: its id, its content, and where it comes from."""
+Found = tuple[Optional[str], Content, dict[str, str], str]
+"""A document: its id, its content, its labels, and where it comes from."""
 
-# Bytes of a .jsonl that are read at once, and rows of a dataset.
+# Characters of documents that are handed on at once, bytes of a file that are read at once, and rows of a dataset.
 PIECE = 1 << 20
 ROWS = 256
 # Longer lines are refused.
 LONGEST = (1 << 28) + 1
 # A .jsonl is cut into ranges of about this many bytes, if it is much longer.
 RANGE = 64 << 20
-# How far a NUL is looked for, as the command line does.
-HEAD = 8 << 10
 
 
 @dataclass(frozen=True)
@@ -48,9 +42,10 @@ class Reading:
     id_column: str = "id"
     text_column: str = "text"
 
-    def is_jsonl(self, path: str) -> bool:
-        """Whether a file is one document a line."""
-        return self.jsonl_field is not None or Path(path).suffix.lower() in (".jsonl", ".ndjson")
+    @property
+    def options(self) -> dict[str, Any]:
+        """How files are read. Who reads them is far away, so what cannot be read is an error and not a warning."""
+        return vars(CorpusOptions(self.raw, self.jsonl_field, strict=True))
 
 
 @dataclass(frozen=True)
@@ -73,6 +68,8 @@ class Item:
     """The number of its first line."""
     rows: bool = False
     """It is a part of a dataset."""
+    lines: bool = False
+    """Each of its lines is a document."""
 
     @property
     def bytes(self) -> int:
@@ -91,43 +88,14 @@ class Piece:
 # Finding files
 
 
-def files(paths: Iterable[str | os.PathLike[str]]) -> list[Item]:
+def files(paths: Iterable[str | os.PathLike[str]], how: Reading) -> list[Item]:
     """The files that paths name; folders are walked."""
-    found: list[Item] = []
-    for path in paths:
-        # Workers have other working directories.
-        whole = os.path.abspath(os.fspath(path))
-        try:
-            about = os.stat(whole)
-        except OSError as error:
-            raise StorageError(f"{path}: cannot read: {error.strerror}") from None
-        if stat.S_ISDIR(about.st_mode):
-            found.extend(_walk(whole, ""))
-        else:
-            found.append(_item(whole, os.path.basename(whole), about, inside=False))
-    return found
-
-
-def _walk(folder: str, id: str) -> Iterator[Item]:
-    """The files of a folder. Hidden ones, links and what is no file are passed over, as on the command line."""
-    with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda entry: entry.name):
-            if entry.name.startswith(".") or entry.is_symlink():
-                continue
-            if entry.is_dir():
-                yield from _walk(entry.path, f"{id}{entry.name}/")
-            elif entry.is_file():
-                yield _item(entry.path, id + entry.name, entry.stat(), inside=True)
-
-
-def _item(path: str, id: str, about: os.stat_result, *, inside: bool) -> Item:
-    try:
-        id.encode()
-    except UnicodeEncodeError:
-        shown = os.fsencode(path).decode(errors="replace")
-        why = "the name is not valid UTF-8, so it cannot be a document's id; rename it"
-        raise InvalidError(f"{shown}: {why}") from None
-    return Item(path, id, about.st_size, about.st_mtime_ns, inside)
+    items = []
+    for found, id, inside, lines in _memo.Corpus.files([os.fspath(path) for path in paths], how.options):
+        path = os.fspath(found)
+        about = os.stat(path)
+        items.append(Item(path, id, about.st_size, about.st_mtime_ns, inside, lines=lines))
+    return items
 
 
 # Cutting large files
@@ -174,10 +142,7 @@ def cut(item: Item, counted: Iterable[tuple[int, int | None]]) -> list[Item]:
             starts.append((first, before + 2))
         before += lines
     ends = [start for start, _ in starts[1:]] + [item.size]
-    return [
-        Item(item.path, item.id, item.size, item.time, item.inside, start, end, line)
-        for (start, line), end in zip(starts, ends)
-    ]
+    return [replace(item, start=start, end=end, line=line) for (start, line), end in zip(starts, ends)]
 
 
 # Reading
@@ -190,62 +155,18 @@ def pieces(item: Item, how: Reading) -> Iterator[Piece]:
         raise StorageError(f"{item.path} has changed since work began; give another work_dir to begin anew")
     if item.rows:
         yield from _rows(item, how)
-    elif item.inside and not how.raw and _is_binary(item.path):
-        yield Piece(item.bytes)
-    elif how.is_jsonl(item.path):
-        yield from _lines(item, how)
-    else:
-        yield Piece(item.bytes, [(item.id, data, item.path) for _, data in _read(item.path, how)])
-
-
-def _is_binary(path: str) -> bool:
-    """As the command line sees it. What has another encoding's mark is refused when it is read."""
-    with open(path, "rb") as file:
-        head = file.read(HEAD)
-    return b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
-
-
-def _read(path: str, how: Reading) -> list[tuple[str, Content]]:
-    read = _memo.read_documents([path], jsonl_field=how.jsonl_field, raw=how.raw)
-    # A byte is its own token.
-    return [(id, np.frombuffer(data, np.uint8) if how.raw else data.decode()) for id, data in read]
-
-
-def _lines(item: Item, how: Reading) -> Iterator[Piece]:
-    """Some lines at a time, each time as a file of their own."""
-    name = os.path.basename(item.path)
-    with tempfile.TemporaryDirectory() as folder, open(item.path, "rb") as file:
-        beside = os.path.join(folder, name)
-        file.seek(item.start)
-        left, line = item.bytes, item.line
-        while left > 0:
-            block = file.read(min(PIECE, left))
-            if len(block) < left:
-                block += file.readline(min(LONGEST, left - len(block)))
-            if not block:
-                raise StorageError(f"{item.path} is shorter than when work began")
-            with open(beside, "wb") as lines:
-                lines.write(block)
-            try:
-                read = _read(beside, how)
-            except MemoError as error:
-                raise type(error)(_placed(str(error), beside, item, line)) from None
-            piece = Piece(len(block))
-            for id, data in read:
-                number = line - 1 + int(id.rpartition("#")[2])
-                piece.documents.append((f"{item.id}#{number}", data, f"{item.path}:{number}"))
+        return
+    end = None if item.end < 0 else item.end
+    reading = _memo.Corpus.of_file(item.path, item.id, item.inside, how.options, item.start, end, item.line)
+    piece, left = Piece(0), item.bytes
+    for document in corpus.documents(reading):
+        piece.documents.append(document)
+        # No character has less than a byte, in the file too.
+        piece.bytes += len(document[1])
+        if piece.bytes >= PIECE:
             yield piece
-            left -= len(block)
-            line += block.count(b"\n")
-
-
-def _placed(message: str, beside: str, item: Item, line: int) -> str:
-    """An error about some lines, as one about the file that they are of."""
-    _, found, rest = message.partition(f"{beside}:")
-    number, _, rest = rest.partition(":")
-    if not found or not number.isdigit():
-        return message.replace(beside, item.path)
-    return f"{item.path}:{line - 1 + int(number)}:{rest}"
+            piece, left = Piece(0), left - piece.bytes
+    yield Piece(left, piece.documents)
 
 
 # Datasets
@@ -266,7 +187,7 @@ def _rows(item: Item, how: Reading) -> Iterator[Piece]:
         for id, text in rows(batch, how):
             row += 1
             piece.bytes += len(text.encode())
-            piece.documents.append((id, text, f"row {row} of {item.path}"))
+            piece.documents.append((id, text, {}, f"row {row} of {item.path}"))
         yield piece
 
 
