@@ -48,25 +48,25 @@ fn gemm_rate(dim: usize) -> f64 {
 }
 
 fn product(out: &mut [f32], a: &[f32], b: &[f32], rows: usize, dim: usize) {
-    let threads = gemm::Parallelism::Rayon(rayon::current_num_threads());
+    let threads = gemm_common::Parallelism::Rayon(rayon::current_num_threads());
     let d = dim as isize;
     // SAFETY: `a` and `out` hold rows × dim values and `b` dim × dim, all row-major.
     #[allow(unsafe_code)]
     unsafe {
-        gemm::gemm(
+        gemm_f32::gemm::f32::get_gemm_fn()(
+            dim,
             rows,
             dim,
-            dim,
             out.as_mut_ptr(),
-            1,
             d,
+            1,
             false,
-            a.as_ptr(),
-            1,
-            d,
             b.as_ptr(),
-            1,
             d,
+            1,
+            a.as_ptr(),
+            d,
+            1,
             0.0,
             1.0,
             false,

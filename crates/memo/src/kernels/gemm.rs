@@ -1,7 +1,8 @@
-//! Matrix products by the `gemm` crate, behind views whose bounds are checked once.
+//! Matrix products by the `gemm` crates, of which only that for f32 is built, behind views whose bounds are checked once.
 
 use super::{dot, dots};
-use gemm::Parallelism;
+use gemm_common::Parallelism;
+use gemm_f32::gemm::f32::get_gemm_fn;
 use rayon::prelude::*;
 
 /// Up to this many rows a product is bound by reading the other operand, and dot products of a few rows at a time beat
@@ -96,23 +97,24 @@ pub(crate) fn multiply_add(out: &mut [f32], accumulate: bool, scale: f32, a: Mat
     let (m, n, k) = (a.rows, b.cols, a.cols);
     let threads = rayon::current_num_threads();
     let parallelism = if threads > 1 { Parallelism::Rayon(threads) } else { Parallelism::None };
+    // Its kernels write columns, so it is given the transposed product: outᵀ = bᵀ·aᵀ.
     // SAFETY: `Mat`'s constructors checked that every (row, column) lies inside its slice, `out` was checked above,
     // and `out` is a unique borrow, so it overlaps neither operand.
     unsafe {
-        gemm::gemm(
-            m,
+        get_gemm_fn()(
             n,
+            m,
             k,
             out.as_mut_ptr(),
-            1,
             n as isize,
+            1,
             accumulate,
-            a.data.as_ptr(),
-            a.col_stride as isize,
-            a.row_stride as isize,
             b.data.as_ptr(),
-            b.col_stride as isize,
             b.row_stride as isize,
+            b.col_stride as isize,
+            a.data.as_ptr(),
+            a.row_stride as isize,
+            a.col_stride as isize,
             1.0,
             scale,
             false,
