@@ -141,7 +141,7 @@ impl Display for Stats {
             &self.stats;
         let frozen =
             self.stats.frozen.map_or_else(String::new, |bits| format!(", frozen at {bits} bits"));
-        writeln!(f, "  memory      {heads} heads, {layers} layers, {tokenizer}{frozen}")?;
+        writeln!(f, "  model       {heads} heads, {layers} layers, {tokenizer}{frozen}")?;
         let documents = self.stats.documents.map_or_else(|| "none kept".to_owned(), thousands);
         writeln!(
             f,
@@ -154,7 +154,7 @@ impl Display for Stats {
             .map_or_else(String::new, |b| format!(", {} bytes a token", thousands(b as u64)));
         writeln!(
             f,
-            "  bytes       {}  {}",
+            "  memory      {}  {}",
             mib(self.stats.bytes),
             styled(
                 FAINT,
