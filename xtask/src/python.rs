@@ -1,8 +1,7 @@
 //! Python: the server as its clients see it (`clients/`), and the package `memo_lm` (`bindings/python`), each tested in an
 //! environment that is made here and kept.
 
-use crate::web::packages;
-use crate::{run, target};
+use crate::programs::{self, Need, run, succeeds, target};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +10,14 @@ use std::process::Command;
 const CLIENTS: &str = "clients/requirements.txt";
 const PACKAGE: &str = "bindings/python/requirements.txt";
 const HUGGING_FACE: &str = "bindings/python/requirements-hf.txt";
+
+/// What the environments are made with.
+pub(crate) const PYTHON: Need = Need {
+    name: "Python 3 with venv and pip",
+    why: "tests the server with Python clients, and the Python package",
+    there: || succeeds("python3", &["-c", "import ensurepip"]),
+    packages: &["python3", "python3-venv"],
+};
 
 /// Asks the binary that was built last what clients ask.
 pub(crate) fn clients() -> Result<()> {
@@ -21,22 +28,21 @@ pub(crate) fn clients() -> Result<()> {
         .env("MEMO_BIN", binary()))
 }
 
-/// Builds the package as users get it, installs it, and tests it: all but what takes long or needs torch.
+/// Installs the package as users do, and tests it: all but what takes long or needs torch.
 pub(crate) fn package() -> Result<()> {
     let python = light()?;
     tidy(&python, "bindings/python")?;
-    install(&python, &wheel()?)?;
+    install(&python)?;
     run(pytest(&python).args(["-m", "not heavy"]).env("MEMO_BIN", binary()))
 }
 
 /// Tests the rest: Ray's datasets, and, in an environment of their own, torch and transformers.
 pub(crate) fn heavy() -> Result<()> {
-    let wheel = wheel()?;
     let python = light()?;
-    install(&python, &wheel)?;
+    install(&python)?;
     run(pytest(&python).args(["-m", "heavy"]))?;
     let python = environment("hf-venv", &[HUGGING_FACE])?;
-    install(&python, &wheel)?;
+    install(&python)?;
     run(pytest(&python).args(["tests/test_hf.py", "tests/test_tokenizers.py"]))
 }
 
@@ -68,11 +74,8 @@ fn environment(name: &str, requirements: &[&str]) -> Result<PathBuf> {
     if fs::read(&installed).is_ok_and(|of| of == wanted) {
         return Ok(python);
     }
-    let make = || run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv));
-    if make().is_err() {
-        packages(&["python3-venv"])?;
-        make()?;
-    }
+    programs::install(&[&PYTHON])?;
+    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv))?;
     let mut pip = pip(&python);
     pip.arg("--no-compile");
     for list in requirements {
@@ -90,22 +93,25 @@ fn pip(python: &Path) -> Command {
     command
 }
 
-/// The package as a wheel, of the profile that everything else is built with.
-fn wheel() -> Result<PathBuf> {
-    let to = target().join("wheels");
+/// Builds the package as a wheel, of the profile that everything else is built with.
+pub(crate) fn build() -> Result<()> {
+    let to = wheels();
     if to.exists() {
         fs::remove_dir_all(&to)?;
     }
     run(Command::new(light()?)
         .args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--out"])
         .arg(&to)
-        .args(["--manifest-path", "bindings/python/Cargo.toml"]))?;
-    let made = fs::read_dir(&to)?.next().context("maturin built no wheel")?;
-    Ok(made?.path())
+        .args(["--manifest-path", "bindings/python/Cargo.toml"]))
 }
 
-/// Installs a wheel, of whatever version, in place of the one before.
-fn install(python: &Path, wheel: &Path) -> Result<()> {
+fn wheels() -> PathBuf {
+    target().join("wheels")
+}
+
+/// Installs the wheel that was built last, of whatever version, in place of the one before.
+fn install(python: &Path) -> Result<()> {
+    let wheel = fs::read_dir(wheels())?.next().context("no wheel was built")??.path();
     run(pip(python).args(["--no-deps", "--no-compile", "--force-reinstall"]).arg(wheel))
 }
 

@@ -1,12 +1,26 @@
 //! The page: built from `web/` into the server's crate, checked, and walked through in a real browser.
 
-use crate::{output_of, run, target};
+use crate::programs::{self, Need, output_of, run, succeeds, target};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 const BUILT: &str = "crates/memo-server/page";
+
+pub(crate) const NODE: Need = Need {
+    name: "Node 20.19 or newer, with npm",
+    why: "checks the page and builds it",
+    there: || succeeds("npm", &["--version"]),
+    packages: &["nodejs", "npm"],
+};
+
+pub(crate) const CHROMIUM: Need = Need {
+    name: "Chromium, or another browser of its kind that the variable CHROMIUM names",
+    why: "walks through the page",
+    there: || succeeds(&browser(), &["--version"]),
+    packages: &["chromium"],
+};
 
 /// Rebuilds the files that the server embeds.
 pub(crate) fn build() -> Result<()> {
@@ -27,30 +41,25 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// Walks through the page in Chromium, against the binary that the tests have built.
+/// Walks through the page in Chromium, against the program that was built last.
 pub(crate) fn walk(options: &[&str]) -> Result<()> {
-    tools()?;
-    let binary = target().join("debug/memo");
+    programs::install(&[&CHROMIUM])?;
+    install()?;
     run(Command::new("node")
         .arg("e2e/run.mjs")
         .args(options)
         .current_dir("web")
-        .env("MEMO_BIN", binary))
+        .env("CHROMIUM", browser())
+        .env("MEMO_BIN", target().join("debug/memo")))
 }
 
-/// Installs what the page is built and walked through with, unless it is there.
-pub(crate) fn tools() -> Result<()> {
-    if !works("chromium") {
-        packages(&["chromium"])?;
-    }
-    install()
+fn browser() -> String {
+    std::env::var("CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned())
 }
 
 /// Installs what `package-lock.json` names, unless that is done.
-fn install() -> Result<()> {
-    if !works("npm") {
-        packages(&["nodejs", "npm"])?;
-    }
+pub(crate) fn install() -> Result<()> {
+    programs::install(&[&NODE])?;
     let version = output_of(Command::new("node").arg("--version"))?;
     let major: u32 =
         version.trim_start_matches('v').split('.').next().unwrap_or("").parse().unwrap_or(0);
@@ -64,32 +73,6 @@ fn install() -> Result<()> {
     }
     npm(&["ci", "--no-audit", "--no-fund"])?;
     Ok(std::fs::write(done, lock)?)
-}
-
-/// Installs Debian packages.
-pub(crate) fn packages(names: &[&str]) -> Result<()> {
-    let root = output_of(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0");
-    if !root || !works("apt-get") {
-        bail!(
-            "{} must be installed, and only root on a Debian system can do that here",
-            names.join(", ")
-        );
-    }
-    let mut update = Command::new("apt-get");
-    run(update.args(["update", "-qq"]))?;
-    let mut install = Command::new("apt-get");
-    run(install
-        .args(["install", "-y", "-qq", "--no-install-recommends"])
-        .args(names)
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .stdout(Stdio::null()))
-}
-
-/// Whether a program is there.
-fn works(program: &str) -> bool {
-    let mut probe = Command::new(program);
-    probe.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    probe.status().is_ok_and(|status| status.success())
 }
 
 fn npm(args: &[&str]) -> Result<()> {
