@@ -144,7 +144,7 @@ impl Trial {
     }
 
     fn memory(&self) -> &Memory {
-        self.store.memory().sparse().expect("the model was made with the sparse engine")
+        self.store.memory().expect("nothing has damaged the memory")
     }
 
     fn edit(&mut self, prompt: &Prompt, fact: &Fact) -> Result<(), Error> {
@@ -215,7 +215,7 @@ fn measure(data: &Data, case: Case, seed: u64) -> Result<Outcome, Error> {
         *ending = (ending.0 + before.paraphrase, ending.1 + after.paraphrase);
     }
     let Trial { store, weights, failed, edit_seconds, rollback_seconds, .. } = trial;
-    let parameters = store.memory().sparse().map_or(0, |memory| memory.settings().parameters());
+    let parameters = store.config().memory.parameters();
     Ok(Outcome {
         tokens,
         parameters,
