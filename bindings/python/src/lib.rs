@@ -4,10 +4,10 @@
 // Functions that Python calls take what Python gives: by value, and as tuples of arrays.
 #![allow(clippy::needless_pass_by_value, clippy::type_complexity)]
 
+mod complete;
 mod convert;
 mod dense;
 mod error;
-mod generate;
 mod lab;
 mod memo;
 mod model;
@@ -15,6 +15,7 @@ mod options;
 mod read;
 mod score;
 mod shard;
+mod threads;
 mod work;
 
 use pyo3::prelude::*;
@@ -22,21 +23,22 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _memo {
     #[pymodule_export]
-    use crate::dense::DenseMemo;
+    use crate::complete::CompletionStream;
     #[pymodule_export]
-    use crate::generate::Generation;
+    use crate::dense::DenseMemo;
     #[pymodule_export]
     use crate::lab::forgetting;
     #[pymodule_export]
     use crate::memo::Memo;
     #[pymodule_export]
-    use crate::read::{fitting, read_documents};
+    use crate::read::read_documents;
     #[pymodule_export]
     use crate::shard::{Shard, ShardReader, combine};
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::threads::imported();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         crate::error::add_to(module)
     }

@@ -1,4 +1,4 @@
-//! Documents of files, and sizes: what the command line does before it opens a model.
+//! Documents of files, as the command line reads them.
 
 use crate::error::Refusal;
 use memo_text::{Encoding, Format, Item, ReadOptions, Reader};
@@ -32,10 +32,4 @@ pub(crate) fn read_documents(
         Ok(documents)
     };
     Ok(py.detach(read)?)
-}
-
-/// The cells of a memory for this many tokens, with room for more.
-#[pyfunction]
-pub(crate) fn fitting(tokens: u64) -> u64 {
-    memo_store::fitting(tokens).parameters()
 }
