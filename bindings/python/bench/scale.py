@@ -103,10 +103,10 @@ def writing(given: list[Ids], cells: int) -> None:
     print("|---|---|---|---|---|---|")
     whole = 0.0
     for count in (1, 2, 4, 8, 16, 64):
-        lens = _memo.ShardReader.create(count, parameters=cells)
+        reader = _memo.ShardReader.create(count, parameters=cells)
         times, held = [], []
         for index in range(0, count, max(1, count // 8)):
-            shard = _memo.Shard(lens.settings, index, count)
+            shard = _memo.Shard(reader.settings, index, count)
             times.append(sum(timed(shard.write, given[at : at + 100])[0] for at in range(0, len(given), 100)))
             held.append(shard.nbytes / 1e6)
         mean = sum(times) / len(times)
@@ -116,17 +116,17 @@ def writing(given: list[Ids], cells: int) -> None:
 
 
 class Fetching:
-    """Counts what a lens asks for."""
+    """Counts what a reader asks for."""
 
-    def __init__(self, lens: _memo.ShardReader, find: Callable[[int, Any], Any]) -> None:
-        self.lens, self.find = lens, find
+    def __init__(self, reader: _memo.ShardReader, find: Callable[[int, Any], Any]) -> None:
+        self.reader, self.find = reader, find
         self.rounds = self.rows = self.keys = self.sent = self.received = 0
 
     def read(self, ids: Ids, start: int, end: int) -> None:
         while True:
-            wanted = self.lens.want([ids], [(start, end)])
+            wanted = self.reader.want([ids], [(start, end)])
             if wanted is None:
-                if self.lens.score([ids], [(start, end)]) is not None:
+                if self.reader.score([ids], [(start, end)]) is not None:
                     return
                 continue
             self.rounds += 1
@@ -138,13 +138,13 @@ class Fetching:
                 self.keys += len(each[2]) + len(each[3])
                 self.sent += sum(array.nbytes for array in each)
                 self.received += sum(array.nbytes for array in found)
-                self.lens.take(shard, each, found)
+                self.reader.take(shard, each, found)
 
 
 def reading(given: list[Ids], cells: int, strange: Ids, whole: Path) -> None:
     count = 4
-    lens = _memo.ShardReader.create(count, parameters=cells)
-    shards = [_memo.Shard(lens.settings, index, count) for index in range(count)]
+    reader = _memo.ShardReader.create(count, parameters=cells)
+    shards = [_memo.Shard(reader.settings, index, count) for index in range(count)]
     for shard in shards:
         shard.write(given)
     texts = {"memorized": given[len(given) // 2], "unseen": strange}
@@ -154,8 +154,8 @@ def reading(given: list[Ids], cells: int, strange: Ids, whole: Path) -> None:
         for name, ids in texts.items():
             # Nothing fetched before helps.
             counts = [np.array([shard.unigrams(), shard.continuations()]) for shard in shards]
-            lens.refresh(*np.sum(counts, axis=0))
-            fetching = Fetching(lens, lambda shard, wanted: shards[shard].find(wanted))
+            reader.refresh(*np.sum(counts, axis=0))
+            fetching = Fetching(reader, lambda shard, wanted: shards[shard].find(wanted))
             starts = range(100, 100 + READ, batch)
             seconds = sum(timed(fetching.read, ids, at, at + batch)[0] for at in starts)
             each = [fetching.rows / READ, fetching.keys / READ, fetching.received / READ / 1e3]

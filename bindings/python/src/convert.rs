@@ -1,6 +1,8 @@
 //! Between numpy's arrays and slices.
 
 use crate::error::Refusal;
+use crate::threads;
+use crate::work::detached;
 use memo_text::Tokenizer;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -38,7 +40,7 @@ pub(crate) fn encode<'py>(
     tokenizer: &Tokenizer,
     text: &str,
 ) -> PyResult<TokenArray<'py>> {
-    let ids = py.detach(|| tokenizer.encode_bytes(text.as_bytes())).map_err(Refusal::from)?;
+    let ids = detached(py, || threads::on(0, || Ok(tokenizer.encode_bytes(text.as_bytes())?)))?;
     Ok(PyArray1::from_vec(py, ids))
 }
 

@@ -1,4 +1,4 @@
-//! Errors: what the crates below refuse, as Python's exceptions, in the same words.
+//! Errors: what the crates below refuse, as Python's exceptions, in the same words but for the advice.
 
 use memo_store::Error;
 use memo_text::{CorpusError, CorpusErrorKind};
@@ -23,21 +23,20 @@ pub(crate) enum Kind {
     Merge,
     Edit,
     Invalid,
-    Engine,
     ReadOnly,
     Storage,
 }
 
 use Kind::{
-    Busy, Damaged, Edit, Engine, Exists, Invalid, Merge, NotAModel, NotFound, ReadOnly, Rollback,
-    State, Storage,
+    Busy, Damaged, Edit, Exists, Invalid, Merge, NotAModel, NotFound, ReadOnly, Rollback, State,
+    Storage,
 };
 
 /// In the order of [`Kind`].
-const NAMES: [(Kind, &str, &str); 13] = [
+const NAMES: [(Kind, &str, &str); 12] = [
     (NotAModel, "NotAModelError", "A directory that is not a model, or is not there."),
     (Exists, "ExistsError", "A model would be made where something is already."),
-    (Busy, "BusyError", "Another process, or this one, is writing the model."),
+    (Busy, "BusyError", "Another process is writing the model."),
     (Damaged, "DamagedError", "A file does not hold what it should."),
     (NotFound, "NotFoundError", "A document, transaction or text that the model does not have."),
     (State, "StateError", "A change that makes no sense for the document as it is."),
@@ -45,8 +44,11 @@ const NAMES: [(Kind, &str, &str); 13] = [
     (Merge, "MergeError", "Models that cannot be merged."),
     (Edit, "EditError", "An edit that no allowed weight makes win."),
     (Invalid, "InvalidError", "An argument that makes no sense."),
-    (Engine, "EngineError", "Something that only the other engine can do."),
-    (ReadOnly, "ReadOnlyError", "Something that needs the model to be open for writing."),
+    (
+        ReadOnly,
+        "ReadOnlyError",
+        "Something that a model cannot do that is open for reading, or frozen.",
+    ),
     (Storage, "StorageError", "A file that could not be read or written."),
 ];
 
@@ -118,7 +120,7 @@ impl From<Error> for Refusal {
         let kind = match &error {
             Error::NotAModel { .. } => NotAModel,
             Error::Exists { .. } => Exists,
-            Error::Busy { .. } => Busy,
+            Error::Busy { .. } | Error::Reading { .. } => Busy,
             Error::Damaged { .. }
             | Error::Format { .. }
             | Error::Memory(memo::sparse::Error::Storage(_)) => Damaged,
@@ -127,12 +129,22 @@ impl From<Error> for Refusal {
             Error::Rollback { .. } => Rollback,
             Error::Merge(_) => Merge,
             Error::EditFails(_) => Edit,
-            Error::Engine(_) => Engine,
+            Error::Frozen { .. } | Error::NoTexts { .. } => ReadOnly,
             Error::Io { .. } | Error::Ledger { .. } => Storage,
             _ => Invalid,
         };
-        Refusal::new(kind, error)
+        let more = match &error {
+            Error::Busy { .. } => "; Memo.open(path, read_only=True) reads beside it",
+            Error::Frozen { .. } => "; Memo.open(path, read_only=True) reads it",
+            _ => "",
+        };
+        Refusal::new(kind, advice(&error.to_string()) + more)
     }
+}
+
+/// A message of the crates below with advice for Python: where the command line has `memo docs`, `Memo.docs`.
+pub(crate) fn advice(message: &str) -> String {
+    message.replace("`memo init`", "`Memo.create`").replace("`memo ", "`Memo.")
 }
 
 impl From<memo::sparse::Error> for Refusal {

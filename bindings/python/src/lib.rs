@@ -4,10 +4,10 @@
 // Functions that Python calls take what Python gives: by value, and as tuples of arrays.
 #![allow(clippy::needless_pass_by_value, clippy::type_complexity)]
 
+mod complete;
 mod convert;
 mod dense;
 mod error;
-mod generate;
 mod memo;
 mod model;
 mod options;
@@ -24,13 +24,13 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _memo {
     #[pymodule_export]
-    use crate::dense::{DenseMemo, Oracle, SingleMemory};
+    use crate::complete::CompletionStream;
     #[pymodule_export]
-    use crate::generate::Generation;
+    use crate::dense::{DenseMemo, Oracle, SingleMemory};
     #[pymodule_export]
     use crate::memo::Memo;
     #[pymodule_export]
-    use crate::read::{Corpus, fitting};
+    use crate::read::Corpus;
     #[pymodule_export]
     use crate::shard::{Shard, ShardReader, combine};
     #[pymodule_export]

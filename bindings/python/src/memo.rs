@@ -1,14 +1,14 @@
 //! A model directory, as Python sees it.
 
+use crate::complete::{self, CompletionStream, Steps};
 use crate::convert::{self, Text, TokenArray, Tokens, json, tokens};
-use crate::error::{Kind, Refusal};
-use crate::generate::{Generation, Speaker, choice, say};
-use crate::model::{Model, Shared};
+use crate::error::{Kind, Refusal, advice};
+use crate::model::Handle;
 use crate::options::{Options, size};
-use crate::score::{SLICE, check, score_all, slices};
-use crate::work::watched;
-use memo::readout::{Backoff, ReadOut, Scratch, map_distributions, score_at};
-use memo_store::{Conflict, Error, FileConflict, NewDocument, Reader, Store};
+use crate::score::{SLICE, score_all, slices};
+use crate::threads;
+use crate::work::{detached, watched};
+use memo_store::{CompletionOptions, Conflict, Error, FileConflict, NewDocument, Snapshot, Store};
 use memo_text::{Encoding, Tokenizer};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -22,24 +22,31 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[pyclass(frozen, module = "memo_lm._memo")]
 pub(crate) struct Memo {
     path: PathBuf,
-    model: Shared,
+    model: Handle,
     tokenizer: Tokenizer,
     read_only: bool,
 }
 
 impl Memo {
-    fn of_store(path: PathBuf, store: Store) -> Self {
-        let tokenizer = store.tokenizer().clone();
-        let model = Shared::new(Model::Store(Box::new(store)));
-        Memo { path, model, tokenizer, read_only: false }
+    fn new(path: PathBuf, model: Handle, read_only: bool) -> Result<Self, Refusal> {
+        let tokenizer = model.read(|model| Ok(model.tokenizer().clone()))?;
+        Ok(Memo { path, model, tokenizer, read_only })
     }
 
     fn read<T: Send>(
         &self,
         py: Python<'_>,
-        read: impl FnOnce(&Model) -> Result<T, Refusal> + Send,
+        read: impl FnOnce(&Snapshot) -> Result<T, Refusal> + Send,
     ) -> PyResult<T> {
-        Ok(py.detach(|| self.model.read(read))?)
+        detached(py, || self.model.read(read))
+    }
+
+    fn read_json<T: Serialize>(
+        &self,
+        py: Python<'_>,
+        read: impl FnOnce(&Snapshot) -> Result<T, Error> + Send,
+    ) -> PyResult<String> {
+        self.read(py, |model| json(&read(model)?))
     }
 
     fn change<T: Send>(
@@ -50,7 +57,7 @@ impl Memo {
     ) -> PyResult<T> {
         watched(py, progress, |watch| {
             self.model.change(|store| {
-                store.watch(watch.watcher());
+                store.observe(watch.callback());
                 change(store)
             })
         })
@@ -63,22 +70,14 @@ impl Memo {
     ) -> PyResult<String> {
         self.change(py, None, |store| json(&change(store)?))
     }
-
-    fn store_json<T: Serialize>(
-        &self,
-        py: Python<'_>,
-        read: impl FnOnce(&Store) -> Result<T, Error> + Send,
-    ) -> PyResult<String> {
-        self.read(py, |model| json(&read(model.store()?)?))
-    }
 }
 
 #[pymethods]
 impl Memo {
-    /// Makes a model where nothing is yet. `dim` chooses the dense engine.
+    /// Makes a model where nothing is yet.
     #[staticmethod]
     #[pyo3(signature = (path, *, tokenizer="gpt2", tokenizer_json=None, words_from=None, memory=None, parameters=None,
-        tokens=None, heads=None, layers=None, older=None, slots=None, seed=1, dim=None))]
+        tokens=None, heads=None, layers=None, older=None, slots=None, seed=1))]
     #[allow(clippy::too_many_arguments)]
     fn create(
         py: Python<'_>,
@@ -94,7 +93,6 @@ impl Memo {
         older: Option<u32>,
         slots: Option<Vec<(u32, u32)>>,
         seed: u64,
-        dim: Option<usize>,
     ) -> PyResult<Self> {
         let tokenizer = Some(tokenizer.to_owned());
         let new = Options {
@@ -109,36 +107,31 @@ impl Memo {
             older,
             slots,
             seed: Some(seed),
-            dim,
         };
         let new = new.model()?;
-        let store = py.detach(|| Store::create(&path, &new).map_err(Refusal::from))?;
-        Ok(Self::of_store(path, store))
+        detached(py, || {
+            let model = Handle::create(&path, &new)?;
+            Self::new(path, model, false)
+        })
     }
 
-    /// Opens a model. A frozen one can only be read.
+    /// Opens a model; for writing, one for all handles of a process. A frozen one can only be read.
     #[staticmethod]
     #[pyo3(signature = (path, *, read_only=false))]
     fn open(py: Python<'_>, path: PathBuf, read_only: bool) -> PyResult<Self> {
-        let opened = py.detach(|| -> Result<Self, Refusal> {
-            if !read_only {
-                return Ok(Self::of_store(path.clone(), Store::open(&path)?));
-            }
-            let reader = Reader::open(&path)?;
-            let tokenizer = reader.tokenizer().clone();
-            let model = Shared::new(Model::Reader(Box::new(reader)));
-            Ok(Memo { path, model, tokenizer, read_only: true })
-        });
-        Ok(opened?)
+        detached(py, || {
+            let model = if read_only { Handle::read_only(&path)? } else { Handle::open(&path)? };
+            Self::new(path, model, read_only)
+        })
     }
 
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.detach(|| self.model.close())?)
+        detached(py, || self.model.close())
     }
 
     #[getter]
-    fn closed(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.model.is_closed())
+    fn closed(&self) -> bool {
+        self.model.is_closed()
     }
 
     #[getter]
@@ -149,11 +142,6 @@ impl Memo {
     #[getter]
     fn read_only(&self) -> bool {
         self.read_only
-    }
-
-    #[getter]
-    fn engine(&self, py: Python<'_>) -> PyResult<String> {
-        self.read(py, |model| Ok(model.about().engine.clone()))
     }
 
     #[getter]
@@ -174,7 +162,7 @@ impl Memo {
 
     #[getter]
     fn settings(&self, py: Python<'_>) -> PyResult<String> {
-        self.read(py, |model| json(&model.about().memory))
+        self.read(py, |model| json(&model.config().memory))
     }
 
     #[getter]
@@ -194,24 +182,13 @@ impl Memo {
 
     #[getter]
     fn transaction(&self, py: Python<'_>) -> PyResult<u64> {
-        self.read(py, |model| {
-            Ok(match model {
-                Model::Store(store) => store.transaction(),
-                Model::Reader(reader) => reader.transaction(),
-            })
-        })
+        self.read(py, |model| Ok(model.transaction()))
     }
 
     /// How many of the last tokens of a context can matter.
     #[getter]
     fn window(&self, py: Python<'_>) -> PyResult<usize> {
-        self.read(py, |model| {
-            Ok(match (model.memory().sparse(), model.memory().dense()) {
-                (Some(memory), _) => Backoff::default().window(memory),
-                (_, Some(memory)) => memory.config().window(),
-                _ => 0,
-            })
-        })
+        self.read(py, |model| Ok(model.window()?))
     }
 
     fn encode<'py>(&self, py: Python<'py>, text: &str) -> PyResult<TokenArray<'py>> {
@@ -225,7 +202,7 @@ impl Memo {
     ) -> PyResult<Vec<TokenArray<'py>>> {
         let ids = watched(py, None, |_| {
             let each = texts.par_iter().map(|text| self.tokenizer.encode(text));
-            Ok(each.collect::<Result<Vec<_>, _>>()?)
+            threads::on(0, || Ok(each.collect::<Result<Vec<_>, _>>()?))
         })?;
         Ok(ids.into_iter().map(|ids| PyArray1::from_vec(py, ids)).collect())
     }
@@ -254,12 +231,12 @@ impl Memo {
         let whole = owned.iter().map(|(_, text, _)| text.bytes()).sum();
         watched(py, progress, |watch| {
             // What cannot be changed is not worth the tokenizing.
-            self.model.read(|model| model.store().map(drop))?;
+            self.model.change(|_| Ok(()))?;
             let (mut new, mut count, mut before) = (Vec::new(), 0, 0);
             for (id, text, labels) in owned {
                 let bytes = text.bytes();
                 let told = &mut |done| watch.tell("tokenizing", before + done, whole);
-                let ids = text.tokens(&self.tokenizer, told)?;
+                let ids = threads::on(0, || text.tokens(&self.tokenizer, told))?;
                 before += bytes;
                 count += ids.len() as u64 + 1;
                 let mut document = NewDocument::tokens(ids);
@@ -275,14 +252,14 @@ impl Memo {
                 if !replace {
                     refuse(&store.file_conflicts(&new)?)?;
                 }
-                if let Some(over) = store.overfull(count).filter(|_| !force) {
+                if let Some(over) = store.overload(count)?.filter(|_| !force) {
                     return Err(Refusal::invalid(format!(
                         "{} {over}; make it larger with rebuild(memory=\"{}MiB\"), or pass force=True",
                         store.directory().display(),
                         over.needed >> 20
                     )));
                 }
-                store.watch(watch.watcher());
+                store.observe(watch.callback());
                 json(&store.memorize(new, reason)?)
             })
         })
@@ -291,7 +268,18 @@ impl Memo {
     #[pyo3(signature = (ids, reason=None))]
     fn forget(&self, py: Python<'_>, ids: Vec<String>, reason: Option<&str>) -> PyResult<String> {
         let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        self.change_json(py, |store| store.forget_documents(&ids, reason))
+        self.change_json(py, |store| store.forget(&ids, reason))
+    }
+
+    #[pyo3(signature = (ids, reason=None))]
+    fn forget_with_proof(
+        &self,
+        py: Python<'_>,
+        ids: Vec<String>,
+        reason: Option<&str>,
+    ) -> PyResult<String> {
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        self.change_json(py, |store| store.forget_with_proof(&ids, reason))
     }
 
     #[pyo3(signature = (text, reason=None))]
@@ -313,11 +301,12 @@ impl Memo {
     fn edit(
         &self,
         py: Python<'_>,
-        prompt: &str,
-        target: &str,
+        prompt: Tokens<'_>,
+        target: Tokens<'_>,
         reason: Option<&str>,
     ) -> PyResult<String> {
-        self.change_json(py, |store| store.edit(prompt, target, reason))
+        let (prompt, target) = (tokens(&prompt), tokens(&target));
+        self.change_json(py, |store| store.edit_tokens(&prompt, &target, reason))
     }
 
     #[pyo3(signature = (old, new, id=None, reason=None))]
@@ -346,22 +335,13 @@ impl Memo {
         reason: Option<&str>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        let conflict = match conflict {
-            "refuse" => Conflict::Refuse,
-            "ours" => Conflict::Ours,
-            "theirs" => Conflict::Theirs,
-            "rename" => Conflict::Rename,
-            _ => {
-                let why = format!("{conflict:?}: choose refuse, ours, theirs or rename");
-                return Err(Refusal::invalid(why).into());
-            }
-        };
+        let conflict: Conflict = conflict.parse().map_err(Refusal::from)?;
         if self.model.is(&other.model) {
             return Err(Refusal::new(Kind::Merge, "a model cannot be merged into itself").into());
         }
         watched(py, progress, |watch| {
             self.model.change_both(&other.model, |mine, theirs| {
-                mine.watch(watch.watcher());
+                mine.observe(watch.callback());
                 json(&mine.merge(theirs, conflict, reason)?)
             })
         })
@@ -374,9 +354,9 @@ impl Memo {
         memory: Option<u64>,
         parameters: Option<u64>,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    ) -> PyResult<String> {
         let size = size(memory, parameters, None)?;
-        self.change(py, progress, |store| Ok(store.rebuild(size)?))
+        self.change(py, progress, |store| json(&store.rebuild(size)?))
     }
 
     fn checkpoint(&self, py: Python<'_>) -> PyResult<()> {
@@ -393,36 +373,51 @@ impl Memo {
     }
 
     fn docs(&self, py: Python<'_>) -> PyResult<String> {
-        self.store_json(py, |store| store.documents())
+        self.read_json(py, Snapshot::documents)
+    }
+
+    fn document(&self, py: Python<'_>, id: &str) -> PyResult<String> {
+        self.read_json(py, |model| model.document(id))
+    }
+
+    #[pyo3(signature = (id, version=None))]
+    fn show(&self, py: Python<'_>, id: &str, version: Option<u32>) -> PyResult<String> {
+        self.read_json(py, |model| model.show(id, version))
     }
 
     #[pyo3(signature = (id, version=None))]
     fn text(&self, py: Python<'_>, id: &str, version: Option<u32>) -> PyResult<String> {
-        self.read(py, |model| Ok(model.store()?.text(id, version)?))
+        self.read(py, |model| Ok(model.text(id, version)?))
     }
 
     fn find(&self, py: Python<'_>, text: &str) -> PyResult<String> {
-        self.store_json(py, |store| store.find(text))
+        self.read_json(py, |model| model.find(text))
     }
 
     fn log(&self, py: Python<'_>) -> PyResult<String> {
-        self.store_json(py, |store| store.log())
+        self.read_json(py, Snapshot::log)
     }
 
-    fn trace(&self, py: Python<'_>, id: &str) -> PyResult<String> {
-        self.store_json(py, |store| store.trace(id))
+    fn history(&self, py: Python<'_>, id: &str) -> PyResult<String> {
+        self.read_json(py, |model| model.history(id))
     }
 
     fn stats(&self, py: Python<'_>) -> PyResult<String> {
-        self.store_json(py, |store| store.stats())
+        self.read_json(py, Snapshot::stats)
     }
 
     fn verify(&self, py: Python<'_>) -> PyResult<String> {
-        self.change_json(py, Store::verify)
+        watched(py, None, |watch| {
+            self.model.read(|model| {
+                let mut report = model.verify(&watch.observer())?;
+                report.damage.iter_mut().for_each(|damage| *damage = advice(damage));
+                json(&report)
+            })
+        })
     }
 
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
-        self.change(py, None, |store| Ok(store.digest()?.to_string()))
+        self.read(py, |model| Ok(model.digest()?.to_string()))
     }
 
     fn next_token<'py>(
@@ -431,11 +426,7 @@ impl Memo {
         context: Tokens<'_>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let context = tokens(&context);
-        let p = self.read(py, |model| {
-            let memory = model.sparse("a distribution")?;
-            let mut scratch = Scratch::default();
-            Ok(Backoff::default().distribution(memory, &context, &mut scratch)?.dense())
-        })?;
+        let p = self.read(py, |model| Ok(model.distribution(&context)?.dense()))?;
         Ok(PyArray1::from_vec(py, p))
     }
 
@@ -449,22 +440,16 @@ impl Memo {
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let text = convert::tokens(&tokens);
         let vocabulary = self.tokenizer.vocab_size();
-        if start > end || end > text.len() + 1 {
-            let why = format!("positions {start} to {end} of a text of {} tokens", text.len());
-            return Err(Refusal::invalid(why).into());
-        }
-        let rows = end - start;
+        let rows = end.saturating_sub(start);
         let logs = watched(py, None, |watch| {
             self.model.read(|model| {
-                let memory = model.sparse("a distribution")?;
-                let mut logs = Vec::with_capacity(rows * vocabulary);
+                let mut logs = Vec::new();
                 for slice in slices(start..end, 64) {
                     watch.at("reading", slice.start - start, rows)?;
-                    let seen =
-                        map_distributions(memory, &Backoff::default(), &text, slice, |_, d| {
-                            let logs = d.dense().into_iter().map(|p| libm::log(p) as f32);
-                            logs.collect::<Vec<f32>>()
-                        })?;
+                    let seen = model.map_distributions(&text, slice, |_, distribution| {
+                        let logs = distribution.dense().into_iter().map(|p| libm::log(p) as f32);
+                        logs.collect::<Vec<f32>>()
+                    })?;
                     seen.into_iter().for_each(|row| logs.extend(row));
                 }
                 Ok(logs)
@@ -484,11 +469,11 @@ impl Memo {
         let text = convert::tokens(&tokens);
         let logs = watched(py, progress, |watch| {
             self.model.read(|model| {
-                let memory = model.sparse("a score")?;
                 let mut logs = Vec::with_capacity(text.len() + 1);
                 for slice in slices(0..text.len() + 1, SLICE) {
                     watch.at("scoring", slice.start, text.len())?;
-                    logs.extend(score_at(memory, &Backoff::default(), &text, slice)?);
+                    let scores = model.token_scores(&text, slice, 0)?;
+                    logs.extend(scores.into_iter().map(|score| score.logprob));
                 }
                 Ok(logs)
             })
@@ -507,67 +492,84 @@ impl Memo {
         let requests: Vec<(Vec<u32>, usize)> =
             requests.into_iter().map(|(text, start)| (tokens(&text), start)).collect();
         let scored = watched(py, progress, |watch| {
-            self.model.read(|model| score_all(model.sparse("a score")?, &requests, watch))
+            self.model.read(|model| score_all(model, &requests, watch))
         })?;
         let each = scored.into_iter();
         Ok(each.map(|(logs, greedy)| (PyArray1::from_vec(py, logs), greedy)).collect())
     }
 
-    /// For each prompt its continuation: tokens, and text, which ends before a stop.
-    #[pyo3(signature = (prompts, max_tokens, stop, temperature=0.0, top_k=0, top_p=1.0, seed=0, progress=None))]
-    #[allow(clippy::too_many_arguments)]
+    /// For each prompt its continuation: tokens, and text.
+    #[pyo3(signature = (prompts, options, progress=None))]
     fn complete_many<'py>(
         &self,
         py: Python<'py>,
         prompts: Vec<Tokens<'_>>,
-        max_tokens: Vec<usize>,
-        stop: Vec<Vec<String>>,
-        temperature: f64,
-        top_k: usize,
-        top_p: f64,
-        seed: u64,
+        options: Vec<complete::Options>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Vec<(TokenArray<'py>, String)>> {
-        let choice = choice(temperature, top_k, top_p, seed)?;
-        if prompts.len() != max_tokens.len() || prompts.len() != stop.len() {
-            return Err(
-                Refusal::invalid("as many max_tokens and stop as prompts are needed").into()
-            );
+        if prompts.len() != options.len() {
+            return Err(Refusal::invalid("as many options as prompts are needed").into());
         }
         let prompts: Vec<Vec<u32>> = prompts.iter().map(tokens).collect();
+        let options: Vec<CompletionOptions> = options.into_iter().map(Into::into).collect();
         let made = watched(py, progress, |watch| {
             self.model.read(|model| {
-                let (done, whole) = (AtomicUsize::new(0), prompts.len());
-                let each = prompts.par_iter().zip(&max_tokens).zip(&stop);
-                let each = each.map(|((prompt, most), stop)| {
-                    check(prompt, self.tokenizer.vocab_size())?;
-                    let speaker = Speaker::new(&self.tokenizer, prompt, choice.clone());
-                    let on = || watch.at("completing", done.load(Ordering::Relaxed), whole);
-                    let said = say(speaker, model.memory(), *most, stop, &on);
+                let (done, total) = (AtomicUsize::new(0), prompts.len());
+                let each = prompts.par_iter().zip(&options).map(|(prompt, options)| {
+                    let mut steps = Steps::new(&self.tokenizer, prompt, options)?;
+                    while steps.next(model.memory()?)?.is_some() {
+                        watch.at("completing", done.load(Ordering::Relaxed), total)?;
+                    }
                     done.fetch_add(1, Ordering::Relaxed);
-                    said
+                    Ok(steps.completion())
                 });
                 each.collect::<Result<Vec<_>, Refusal>>()
             })
         })?;
-        let made = made.into_iter();
-        Ok(made.map(|(tokens, text)| (PyArray1::from_vec(py, tokens), text)).collect())
+        let made = made.into_iter().map(|made| {
+            let tokens = made.tokens.iter().map(|token| token.token);
+            (PyArray1::from_iter(py, tokens), made.completion)
+        });
+        Ok(made.collect())
     }
 
-    #[pyo3(signature = (prompt, temperature=0.0, top_k=0, top_p=1.0, seed=0))]
-    fn generate(
+    /// The continuation of a prompt, as JSON.
+    fn complete(
         &self,
+        py: Python<'_>,
         prompt: Tokens<'_>,
-        temperature: f64,
-        top_k: usize,
-        top_p: f64,
-        seed: u64,
-    ) -> PyResult<Generation> {
-        let prompt = tokens(&prompt);
-        check(&prompt, self.tokenizer.vocab_size())?;
-        let choice = choice(temperature, top_k, top_p, seed)?;
-        let speaker = Speaker::new(&self.tokenizer, &prompt, choice);
-        Ok(Generation::new(self.model.clone(), speaker))
+        options: complete::Options,
+    ) -> PyResult<String> {
+        let mut steps = Steps::new(&self.tokenizer, &tokens(&prompt), &options.into())
+            .map_err(Refusal::from)?;
+        watched(py, None, |watch| {
+            self.model.read(|model| {
+                while steps.next(model.memory()?)?.is_some() {
+                    watch.at("completing", 0, 1)?;
+                }
+                json(&steps.completion())
+            })
+        })
+    }
+
+    /// A completion of a prompt, which has no token yet.
+    fn stream(&self, prompt: Tokens<'_>, options: complete::Options) -> PyResult<CompletionStream> {
+        Ok(CompletionStream::new(&self.tokenizer, &tokens(&prompt), options)?)
+    }
+
+    /// Goes on with a completion until it has more text; None at its end.
+    fn next_text(&self, py: Python<'_>, stream: &CompletionStream) -> PyResult<Option<String>> {
+        detached(py, || {
+            let steps = &mut *stream.steps();
+            self.model.read(|model| {
+                loop {
+                    match steps.next(model.memory()?)? {
+                        Some(text) if text.is_empty() => {}
+                        text => return Ok(text),
+                    }
+                }
+            })
+        })
     }
 
     #[pyo3(signature = (texts, progress=None))]
@@ -577,37 +579,29 @@ impl Memo {
         texts: Vec<Tokens<'_>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<String> {
-        #[derive(Serialize)]
-        struct Recalled {
-            tokens: usize,
-            evaluated: usize,
-            correct: usize,
-            recall: f64,
-        }
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
         watched(py, progress, |watch| {
-            self.model.read(|model| {
-                let tokens = texts.iter().map(Vec::len).sum();
-                let (mut evaluated, mut correct) = (0, 0);
-                for text in &texts {
-                    check(text, self.tokenizer.vocab_size())?;
-                    // The first token has nothing before it to be recalled from.
-                    for slice in slices(1..text.len(), SLICE) {
-                        watch.at("recalling", evaluated, tokens)?;
-                        let best = model.memory().best_at(text, slice.clone())?;
-                        evaluated += best.len();
-                        correct += text[slice].iter().zip(&best).filter(|(a, b)| a == b).count();
-                    }
-                }
-                let recall = if evaluated == 0 { 1.0 } else { correct as f64 / evaluated as f64 };
-                json(&Recalled { tokens, evaluated, correct, recall })
-            })
+            self.model.read(|model| json(&model.recall(&texts, &watch.observer())?))
+        })
+    }
+
+    #[pyo3(signature = (texts, progress=None))]
+    fn score(
+        &self,
+        py: Python<'_>,
+        texts: Vec<Tokens<'_>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
+        watched(py, progress, |watch| {
+            self.model.read(|model| json(&model.score(&texts, &watch.observer())?))
         })
     }
 
     #[pyo3(signature = (prompt, candidates=3))]
-    fn explain(&self, py: Python<'_>, prompt: &str, candidates: usize) -> PyResult<String> {
-        self.store_json(py, |store| store.explain(prompt, candidates))
+    fn explain(&self, py: Python<'_>, prompt: Tokens<'_>, candidates: usize) -> PyResult<String> {
+        let prompt = tokens(&prompt);
+        self.read_json(py, |model| model.explain_tokens(&prompt, candidates))
     }
 }
 

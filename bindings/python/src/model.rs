@@ -1,108 +1,206 @@
-//! A model that is open, and that several Python objects may use.
+//! A model that is open in this process, and the handles that Python's objects have of it.
+//!
+//! Opening a model for writing that this process has open already gives another handle of it, so that a notebook's cell can
+//! be run again. It is closed with its last handle.
+//!
+//! A handle belongs to the process that made it. A child of `fork` has a copy of the memory, but shares the files with its
+//! parent, who goes on writing them: there a handle refuses, and what it holds is never dropped, because that would write.
 
 use crate::error::{Kind, Refusal};
-use memo::sparse::Memory;
-use memo_store::{Engine, Error, Model as About, Reader, Store};
-use std::sync::{Arc, PoisonError, RwLock};
+use crate::threads;
+use memo_store::{Error, NewModel, Snapshot, Store};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockWriteGuard, Weak};
 
 /// A model, open for writing or for reading.
-pub(crate) enum Model {
+enum Model {
     Store(Box<Store>),
-    Reader(Box<Reader>),
+    Snapshot(Box<Snapshot>),
 }
 
 impl Model {
-    pub(crate) fn memory(&self) -> &Engine {
+    fn snapshot(&self) -> &Snapshot {
         match self {
-            Model::Store(store) => store.memory(),
-            Model::Reader(reader) => reader.memory(),
-        }
-    }
-
-    pub(crate) fn about(&self) -> &About {
-        match self {
-            Model::Store(store) => store.model(),
-            Model::Reader(reader) => reader.model(),
-        }
-    }
-
-    pub(crate) fn sparse(&self, what: &'static str) -> Result<&Memory, Refusal> {
-        Ok(self.memory().sparse().ok_or(Error::Engine(what))?)
-    }
-
-    pub(crate) fn store(&self) -> Result<&Store, Refusal> {
-        match self {
-            Model::Store(store) => Ok(store),
-            Model::Reader(_) => Err(read_only()),
+            Model::Store(store) => store,
+            Model::Snapshot(snapshot) => snapshot,
         }
     }
 }
 
-fn read_only() -> Refusal {
-    let why = "the model is open for reading only; open it without read_only=True (a frozen model can never be changed, \
-               and has no documents)";
-    Refusal::new(Kind::ReadOnly, why)
+struct Open {
+    model: RwLock<Option<Model>>,
+    directory: PathBuf,
+    handles: AtomicUsize,
+    process: u32,
 }
 
-/// A model that several objects use, until it is closed.
-#[derive(Clone)]
-pub(crate) struct Shared(Arc<RwLock<Option<Model>>>);
+/// A handle of a model that is open.
+pub(crate) struct Handle {
+    open: Arc<Open>,
+    closed: AtomicBool,
+}
 
-impl Shared {
-    pub(crate) fn new(model: Model) -> Self {
-        Shared(Arc::new(RwLock::new(Some(model))))
+/// The models that this process has opened for writing, the newest last, and some that it has closed since.
+static WRITABLE: Mutex<Vec<Weak<Open>>> = Mutex::new(Vec::new());
+
+impl Handle {
+    fn new(model: Model) -> Self {
+        let directory = model.snapshot().directory();
+        let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+        let (handles, process) = (AtomicUsize::new(1), process::id());
+        let open = Arc::new(Open { model: RwLock::new(Some(model)), directory, handles, process });
+        Handle { open, closed: AtomicBool::new(false) }
+    }
+
+    /// Makes a model.
+    pub(crate) fn create(directory: &Path, new: &NewModel) -> Result<Self, Refusal> {
+        threads::on(0, || Ok(Self::of(Store::create(directory, new)?)))
+    }
+
+    fn of(store: Store) -> Self {
+        let handle = Self::new(Model::Store(Box::new(store)));
+        let mut writable = WRITABLE.lock().unwrap_or_else(PoisonError::into_inner);
+        writable.retain(|open| open.strong_count() > 0);
+        writable.push(Arc::downgrade(&handle.open));
+        handle
+    }
+
+    /// Opens a model for writing, or gives another handle if this process has it open.
+    pub(crate) fn open(directory: &Path) -> Result<Self, Refusal> {
+        threads::on(0, || match Store::open(directory) {
+            Ok(store) => Ok(Self::of(store)),
+            Err(error @ Error::Busy { .. }) => {
+                Self::another(directory).ok_or_else(|| Refusal::from(error))
+            }
+            Err(error) => Err(error.into()),
+        })
+    }
+
+    fn another(directory: &Path) -> Option<Self> {
+        let directory = std::fs::canonicalize(directory).ok()?;
+        let writable = WRITABLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = writable.iter().rev().filter_map(Weak::upgrade).find(|open| {
+            let one_more = |handles| (handles > 0).then_some(handles + 1);
+            open.directory == directory
+                && open.process == process::id()
+                && open.handles.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).is_ok()
+        })?;
+        Some(Handle { open, closed: AtomicBool::new(false) })
+    }
+
+    /// Opens a model for reading.
+    pub(crate) fn read_only(directory: &Path) -> Result<Self, Refusal> {
+        let snapshot = threads::on(0, || Ok(Snapshot::open(directory)?))?;
+        Ok(Self::new(Model::Snapshot(Box::new(snapshot))))
     }
 
     /// Reads it. The GIL must be released: whoever holds the model may need it.
-    pub(crate) fn read<T>(
+    pub(crate) fn read<T: Send>(
         &self,
-        read: impl FnOnce(&Model) -> Result<T, Refusal>,
+        read: impl FnOnce(&Snapshot) -> Result<T, Refusal> + Send,
     ) -> Result<T, Refusal> {
-        let model = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        read(model.as_ref().ok_or_else(closed)?)
+        self.check()?;
+        let model = self.open.model.read().unwrap_or_else(PoisonError::into_inner);
+        let snapshot = model.as_ref().ok_or_else(closed)?.snapshot();
+        // Locks are taken before: a thread of the pool must not wait for one.
+        threads::on(0, || read(snapshot))
+    }
+
+    /// Changes it, if it is open for writing. The GIL must be released.
+    pub(crate) fn change<T: Send>(
+        &self,
+        change: impl FnOnce(&mut Store) -> Result<T, Refusal> + Send,
+    ) -> Result<T, Refusal> {
+        let mut model = self.write()?;
+        let store = writable(&mut model)?;
+        threads::on(0, || change(store))
+    }
+
+    /// Changes both. They are locked in the same order always, so that two in opposite directions do not wait for each other
+    /// forever.
+    pub(crate) fn change_both<T: Send>(
+        &self,
+        other: &Handle,
+        change: impl FnOnce(&mut Store, &mut Store) -> Result<T, Refusal> + Send,
+    ) -> Result<T, Refusal> {
+        let (mut mine, mut theirs);
+        if Arc::as_ptr(&self.open) < Arc::as_ptr(&other.open) {
+            mine = self.write()?;
+            theirs = other.write()?;
+        } else {
+            theirs = other.write()?;
+            mine = self.write()?;
+        }
+        let (mine, theirs) = (writable(&mut mine)?, writable(&mut theirs)?);
+        threads::on(0, || change(mine, theirs))
+    }
+
+    fn write(&self) -> Result<RwLockWriteGuard<'_, Option<Model>>, Refusal> {
+        self.check()?;
+        Ok(self.open.model.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether both are handles of one model.
+    pub(crate) fn is(&self, other: &Handle) -> bool {
+        Arc::ptr_eq(&self.open, &other.open)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).is_none()
+        self.closed.load(Ordering::Acquire)
     }
 
-    /// Closes it, once; nothing acknowledged is lost if nobody does.
+    /// Closes it, once, and the model with its last handle. Nothing acknowledged is lost if nobody does.
     pub(crate) fn close(&self) -> Result<(), Refusal> {
-        match self.0.write().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(Model::Store(store)) => Ok(store.close()?),
+        if self.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        if self.open.process != process::id() {
+            std::mem::forget(self.open.clone());
+            return Ok(());
+        }
+        if self.open.handles.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return Ok(());
+        }
+        let model = self.open.model.write().unwrap_or_else(PoisonError::into_inner).take();
+        match model {
+            Some(Model::Store(store)) => threads::on(0, || Ok(store.close()?)),
             _ => Ok(()),
         }
     }
 
-    /// Changes both. Always in the same order, so that two in opposite directions do not wait for each other forever.
-    pub(crate) fn change_both<T>(
-        &self,
-        other: &Shared,
-        change: impl FnOnce(&mut Store, &mut Store) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        if Arc::as_ptr(&self.0) < Arc::as_ptr(&other.0) {
-            self.change(|mine| other.change(|theirs| change(mine, theirs)))
-        } else {
-            other.change(|theirs| self.change(|mine| change(mine, theirs)))
+    fn check(&self) -> Result<(), Refusal> {
+        if self.open.process != process::id() {
+            let why = format!(
+                "{} was opened by process {}, of which this one is a fork; open it here, with \
+                 Memo.open(path, read_only=True)",
+                self.open.directory.display(),
+                self.open.process
+            );
+            return Err(Refusal::new(Kind::State, why));
         }
+        if self.is_closed() { Err(closed()) } else { Ok(()) }
     }
+}
 
-    pub(crate) fn is(&self, other: &Shared) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-
-    pub(crate) fn change<T>(
-        &self,
-        change: impl FnOnce(&mut Store) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        let mut model = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        match model.as_mut().ok_or_else(closed)? {
-            Model::Store(store) => change(store),
-            Model::Reader(_) => Err(read_only()),
-        }
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // Without the checkpoint that may fail here, opening takes longer; that is all.
+        let _ = self.close();
     }
 }
 
 fn closed() -> Refusal {
     Refusal::new(Kind::State, "the model is closed")
+}
+
+fn writable(model: &mut Option<Model>) -> Result<&mut Store, Refusal> {
+    match model.as_mut().ok_or_else(closed)? {
+        Model::Store(store) => Ok(store),
+        Model::Snapshot(_) => Err(Refusal::new(
+            Kind::ReadOnly,
+            "the model is open for reading only; open it without read_only=True (a frozen model can never be changed)",
+        )),
+    }
 }

@@ -2,8 +2,6 @@
 
 use crate::error::Refusal;
 use crate::tokenizer::tokenizer;
-use memo::codes::CodeKind;
-use memo::dense::DenseConfig;
 use memo::sparse::{Shape, Size};
 use memo_store::NewModel;
 use pyo3::prelude::*;
@@ -23,7 +21,6 @@ pub(crate) struct Options {
     pub(crate) older: Option<u32>,
     pub(crate) slots: Option<Vec<(u32, u32)>>,
     pub(crate) seed: Option<u64>,
-    pub(crate) dim: Option<usize>,
 }
 
 impl Options {
@@ -44,7 +41,6 @@ impl Options {
                 "older" => options.older = value.extract()?,
                 "slots" => options.slots = value.extract()?,
                 "seed" => options.seed = value.extract()?,
-                "dim" => options.dim = value.extract()?,
                 _ => return Err(Refusal::invalid(format!("there is no option {key:?}")).into()),
             }
         }
@@ -53,27 +49,18 @@ impl Options {
 
     /// The model that they describe.
     pub(crate) fn model(self) -> Result<NewModel, Refusal> {
-        let Options { heads, layers, older, slots, dim, .. } = self;
+        let Options { heads, layers, older, slots, .. } = self;
         let size = size(self.memory, self.parameters, self.tokens)?;
         let name = self.tokenizer.as_deref().unwrap_or("gpt2");
         let tokenizer = tokenizer(name, self.tokenizer_json.as_deref(), self.words_from)?;
-        if dim.is_some() && (size.is_some() || older.is_some() || slots.is_some()) {
-            let why = "memory, parameters, tokens, older and slots are for the sparse engine; dim sizes the dense one";
-            return Err(Refusal::invalid(why));
-        }
         let default = NewModel::default();
         let seed = self.seed.unwrap_or(default.seed);
-        let dense = dim.map(|dim| {
-            let (heads, layers) = (heads.unwrap_or(4) as usize, layers.unwrap_or(3) as usize);
-            let codes = CodeKind::Hadamard;
-            DenseConfig { codes, seed, ..DenseConfig::authors(0, dim, heads, layers) }
-        });
         let (heads, layers) = (heads.unwrap_or(2), layers.unwrap_or(5));
         let shape = match slots {
             Some(slots) => Shape::of_blocks(heads, slots),
             None => Shape::new(heads, layers, older.unwrap_or(2).min(layers)),
         };
-        Ok(NewModel { tokenizer, shape, size: size.unwrap_or(default.size), seed, dense })
+        Ok(NewModel { tokenizer, shape, size: size.unwrap_or(default.size), seed })
     }
 }
 
@@ -86,7 +73,7 @@ pub(crate) fn size(
     // One byte a cell.
     let memory = memory.map(Size::Parameters);
     let parameters = parameters.map(Size::Parameters);
-    let tokens = tokens.map(memo_store::fitting);
+    let tokens = tokens.map(memo_store::fitting_size);
     let mut given = [memory, parameters, tokens].into_iter().flatten();
     let first = given.next();
     if given.next().is_some() {

@@ -1,4 +1,4 @@
-//! A corpus, as the command line reads it, and sizes: what comes before a model is opened.
+//! A corpus, as the command line reads it: what comes before a model is opened.
 
 use crate::error::Refusal;
 use memo_store::FILE_LABEL;
@@ -151,10 +151,4 @@ impl Corpus {
             each.collect()
         })
     }
-}
-
-/// The cells of a memory for this many tokens, with room for more.
-#[pyfunction]
-pub(crate) fn fitting(tokens: u64) -> u64 {
-    memo_store::fitting(tokens).parameters()
 }

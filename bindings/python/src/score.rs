@@ -2,22 +2,13 @@
 
 use crate::error::Refusal;
 use crate::work::Watch;
-use memo::readout::{Backoff, map_distributions_all};
-use memo::sparse::Memory;
+use memo_store::Snapshot;
+use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Positions that are read at a time.
 pub(crate) const SLICE: usize = 2048;
-
-/// Refuses tokens outside the vocabulary.
-pub(crate) fn check(tokens: &[u32], vocabulary: usize) -> Result<(), Refusal> {
-    match tokens.iter().find(|token| **token as usize >= vocabulary) {
-        Some(token) => Err(Refusal::invalid(format!(
-            "token {token} is outside the vocabulary of {vocabulary}"
-        ))),
-        None => Ok(()),
-    }
-}
 
 /// Some positions in parts of at most `size`.
 pub(crate) fn slices(positions: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize>> {
@@ -25,49 +16,30 @@ pub(crate) fn slices(positions: Range<usize>, size: usize) -> impl Iterator<Item
     positions.step_by(size).map(move |start| start..end.min(start + size))
 }
 
-/// Scores requests, so many positions at a time.
+/// For each text, and where in it to begin: the log-probabilities of its tokens from there on, and whether each was the most
+/// probable one.
 pub(crate) fn score_all(
-    memory: &Memory,
+    snapshot: &Snapshot,
     requests: &[(Vec<u32>, usize)],
     watch: &Watch,
 ) -> Result<Vec<(Vec<f64>, bool)>, Refusal> {
-    let mut scored: Vec<(Vec<f64>, bool)> = requests.iter().map(|_| (Vec::new(), true)).collect();
-    let mut parts: Vec<(usize, Range<usize>)> = Vec::new();
-    for (i, (text, start)) in requests.iter().enumerate() {
+    let positions = |(text, start): &(Vec<u32>, usize)| text.len().saturating_sub(*start);
+    let (done, total) = (AtomicUsize::new(0), requests.iter().map(positions).sum());
+    // Short texts keep all cores busy only together.
+    let each = requests.par_iter().map(|(text, start)| {
         if *start > text.len() {
             let why = format!("start {start} of a text of {} tokens", text.len());
             return Err(Refusal::invalid(why));
         }
-        check(text, memory.settings().vocabulary as usize)?;
-        parts.extend(slices(*start..text.len(), SLICE).map(|slice| (i, slice)));
-    }
-    let whole: usize = parts.iter().map(|(_, slice)| slice.len()).sum();
-    let (mut first, mut done) = (0, 0);
-    while first < parts.len() {
-        watch.at("scoring", done, whole)?;
-        let (mut last, mut positions) = (first, 0);
-        while last < parts.len() && (last == first || positions + parts[last].1.len() <= SLICE) {
-            positions += parts[last].1.len();
-            last += 1;
+        let (mut logs, mut greedy) = (Vec::new(), true);
+        for slice in slices(*start..text.len(), SLICE) {
+            watch.at("scoring", done.load(Ordering::Relaxed), total)?;
+            let scores = snapshot.token_scores(text, slice.clone(), 0)?;
+            greedy &= scores.iter().zip(&text[slice]).all(|(score, token)| score.best == *token);
+            done.fetch_add(scores.len(), Ordering::Relaxed);
+            logs.extend(scores.into_iter().map(|score| score.logprob));
         }
-        let together = &parts[first..last];
-        let texts: Vec<(&[u32], Range<usize>)> =
-            together.iter().map(|(i, slice)| (&requests[*i].0[..], slice.clone())).collect();
-        let seen = map_distributions_all(
-            memory,
-            &Backoff::default(),
-            &texts,
-            |which, p, distribution| {
-                let token = texts[which].0[p];
-                (libm::log(distribution.probability(token)), distribution.best() == token)
-            },
-        )?;
-        for ((i, _), seen) in together.iter().zip(seen) {
-            let (logs, greedy) = &mut scored[*i];
-            *greedy &= seen.iter().all(|(_, best)| *best);
-            logs.extend(seen.iter().map(|(log, _)| log));
-        }
-        (first, done) = (last, done + positions);
-    }
-    Ok(scored)
+        Ok((logs, greedy))
+    });
+    each.collect()
 }

@@ -1,9 +1,11 @@
 //! A memory that several processes hold, as Python sees it.
 
+use crate::complete::{self, CompletionStream};
 use crate::convert::{self, TokenArray, Tokens, json, tokens};
 use crate::error::Refusal;
 use crate::options::Options;
-use crate::work::watched;
+use crate::threads;
+use crate::work::{detached, watched};
 use memo::readout::{BACKOFF, ReadOut, Scratch, best_at, map_distributions_all};
 use memo::sparse::{
     Leaves, Memory, Settings, Shard as Held, ShardReader as Inner, ShardRequest, ShardResponse,
@@ -20,18 +22,18 @@ type In<'py, T> = PyReadonlyArray1<'py, T>;
 type Out<'py, T> = Bound<'py, PyArray1<T>>;
 
 /// Slots, rows, pairs, totals.
-type WantedIn<'py> = (In<'py, u8>, In<'py, u64>, In<'py, u64>, In<'py, u64>);
-type WantedOut<'py> = (Out<'py, u8>, Out<'py, u64>, Out<'py, u64>, Out<'py, u64>);
+type RequestIn<'py> = (In<'py, u8>, In<'py, u64>, In<'py, u64>, In<'py, u64>);
+type RequestOut<'py> = (Out<'py, u8>, Out<'py, u64>, Out<'py, u64>, Out<'py, u64>);
 
 /// Cells, wide, values, pairs, totals.
-type FoundIn<'py> = (In<'py, u8>, In<'py, u32>, In<'py, i32>, In<'py, i64>, In<'py, i64>);
-type FoundOut<'py> = (Out<'py, u8>, Out<'py, u32>, Out<'py, i32>, Out<'py, i64>, Out<'py, i64>);
+type ResponseIn<'py> = (In<'py, u8>, In<'py, u32>, In<'py, i32>, In<'py, i64>, In<'py, i64>);
+type ResponseOut<'py> = (Out<'py, u8>, Out<'py, u32>, Out<'py, i32>, Out<'py, i64>, Out<'py, i64>);
 
 fn owned<T: numpy::Element + Copy>(array: &In<'_, T>) -> Vec<T> {
     array.as_array().iter().copied().collect()
 }
 
-fn wanted(given: &WantedIn<'_>) -> ShardRequest {
+fn request(given: &RequestIn<'_>) -> ShardRequest {
     let (slots, rows, pairs, totals) = given;
     ShardRequest {
         slots: owned(slots),
@@ -43,6 +45,15 @@ fn wanted(given: &WantedIn<'_>) -> ShardRequest {
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Works with what a lock guards, which is taken before: a thread of the pool must not wait for it.
+fn with<T: Send, R: Send>(
+    of: &Mutex<T>,
+    work: impl FnOnce(&mut T) -> Result<R, Refusal> + Send,
+) -> Result<R, Refusal> {
+    let inside = &mut *lock(of);
+    threads::on(0, || work(inside))
 }
 
 fn settings(json: &str) -> Result<Settings, Refusal> {
@@ -69,14 +80,14 @@ impl Shard {
         watched(py, None, |_| {
             let spans: Vec<Span<'_>> =
                 documents.iter().map(|document| Span::whole(document, weight)).collect();
-            Ok(lock(&self.0).write(&spans)?)
+            with(&self.0, |shard| Ok(shard.write(&spans)?))
         })
     }
 
-    fn find<'py>(&self, py: Python<'py>, wanted: WantedIn<'_>) -> PyResult<FoundOut<'py>> {
-        let wanted = self::wanted(&wanted);
-        let found = py.detach(|| lock(&self.0).fetch(&wanted)).map_err(Refusal::from)?;
-        let ShardResponse { cells, wide, values, pairs, totals } = found;
+    fn find<'py>(&self, py: Python<'py>, request: RequestIn<'_>) -> PyResult<ResponseOut<'py>> {
+        let request = self::request(&request);
+        let response = detached(py, || with(&self.0, |shard| Ok(shard.fetch(&request)?)))?;
+        let ShardResponse { cells, wide, values, pairs, totals } = response;
         Ok((
             PyArray1::from_vec(py, cells),
             PyArray1::from_vec(py, wide),
@@ -97,7 +108,7 @@ impl Shard {
     }
 
     fn leaves(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        let leaves = py.detach(|| lock(&self.0).leaves()).map_err(Refusal::from)?;
+        let leaves = detached(py, || with(&self.0, |shard| Ok(shard.leaves()?)))?;
         let mut bytes = Vec::new();
         for kind in [&leaves.cells, &leaves.pairs, &leaves.totals, &leaves.unigrams] {
             bytes.extend((kind.len() as u64).to_le_bytes());
@@ -129,12 +140,11 @@ fn leaves(mut bytes: &[u8]) -> Option<Leaves> {
 #[pyfunction]
 pub(crate) fn combine(py: Python<'_>, settings: &str, leaves: Vec<Vec<u8>>) -> PyResult<String> {
     let settings = self::settings(settings)?;
-    let digest = py.detach(|| -> Result<_, Refusal> {
+    detached(py, || {
         let each = leaves.iter().map(|bytes| self::leaves(bytes)).collect::<Option<Vec<_>>>();
         let each = each.ok_or_else(|| Refusal::invalid("these are not leaves of a shard"))?;
-        Ok(Held::digest(&settings, &each)?)
-    });
-    Ok(digest?.to_string())
+        threads::on(0, || Ok(Held::digest(&settings, &each)?.to_string()))
+    })
 }
 
 /// The reader's side: is given what a query needs, and reads as an undivided memory would.
@@ -156,7 +166,9 @@ impl ShardReader {
     ) -> PyResult<Option<T>> {
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
         let all = paired(&texts, positions)?;
-        watched(py, None, |_| Ok(lock(&self.reader).read(&all, |memory| read(memory, &all))?))
+        watched(py, None, |_| {
+            with(&self.reader, |reader| Ok(reader.read(&all, |memory| read(memory, &all))?))
+        })
     }
 }
 
@@ -178,9 +190,6 @@ impl ShardReader {
     fn create(count: usize, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let new = Options::of(options)?.model()?;
         let tokenizer = new.tokenizer.clone();
-        if new.dense.is_some() {
-            return Err(Refusal::from(memo_store::Error::Engine("a memory in shards")).into());
-        }
         let (n, end) = (tokenizer.vocab_size() as u32, tokenizer.eos());
         let settings =
             Settings::new(n, end, new.seed, &new.shape, new.size).map_err(Refusal::from)?;
@@ -234,32 +243,33 @@ impl ShardReader {
         py: Python<'py>,
         texts: Vec<Tokens<'_>>,
         positions: Vec<(usize, usize)>,
-    ) -> PyResult<Option<Vec<Option<WantedOut<'py>>>>> {
+    ) -> PyResult<Option<Vec<Option<RequestOut<'py>>>>> {
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
         let all = paired(&texts, &positions)?;
-        let wanted = watched(py, None, |_| Ok(lock(&self.reader).missing(&all)?))?;
-        if wanted.iter().all(ShardRequest::is_empty) {
+        let requests =
+            watched(py, None, |_| with(&self.reader, |reader| Ok(reader.missing(&all)?)))?;
+        if requests.iter().all(ShardRequest::is_empty) {
             return Ok(None);
         }
-        let each = wanted.into_iter().map(|wanted| {
+        let each = requests.into_iter().map(|request| {
             let ShardRequest { slots, rows, pairs, totals } =
-                Some(wanted).filter(|w| !w.is_empty())?;
+                Some(request).filter(|request| !request.is_empty())?;
             let [rows, pairs, totals] = [rows, pairs, totals].map(|v| PyArray1::from_vec(py, v));
             Some((PyArray1::from_vec(py, slots), rows, pairs, totals))
         });
         Ok(Some(each.collect()))
     }
 
-    fn take(&self, shard: usize, wanted: WantedIn<'_>, found: FoundIn<'_>) -> PyResult<()> {
-        let (cells, wide, values, pairs, totals) = &found;
-        let found = ShardResponse {
+    fn take(&self, shard: usize, request: RequestIn<'_>, response: ResponseIn<'_>) -> PyResult<()> {
+        let (cells, wide, values, pairs, totals) = &response;
+        let response = ShardResponse {
             cells: owned(cells),
             wide: owned(wide),
             values: owned(values),
             pairs: owned(pairs),
             totals: owned(totals),
         };
-        let taken = lock(&self.reader).insert(&self::wanted(&wanted), &found);
+        let taken = lock(&self.reader).insert(&self::request(&request), &response);
         Ok(taken.map_err(|error| Refusal::invalid(format!("shard {shard}: {error}")))?)
     }
 
@@ -313,5 +323,28 @@ impl ShardReader {
             Ok(BACKOFF.distribution(memory, context, &mut scratch)?.dense())
         })?;
         Ok(p.map(|p| PyArray1::from_vec(py, p)))
+    }
+
+    /// A completion of a prompt, which has no token yet.
+    fn stream(&self, prompt: Tokens<'_>, options: complete::Options) -> PyResult<CompletionStream> {
+        Ok(CompletionStream::new(&self.tokenizer, &tokens(&prompt), options)?)
+    }
+
+    /// Goes on with a completion by a token; False: more is wanted, of what follows its context.
+    fn step(&self, py: Python<'_>, stream: &CompletionStream) -> PyResult<bool> {
+        detached(py, || {
+            let steps = &mut *stream.steps();
+            let context = steps.context().to_vec();
+            let at = [(context.as_slice(), context.len()..context.len() + 1)];
+            with(&self.reader, |reader| {
+                // What is chosen from a memory that lacks something is chosen again.
+                let chosen = reader.read(&at, |memory| Ok(steps.choose(memory)))?;
+                let Some(chosen) = chosen else { return Ok(false) };
+                if let Some(choice) = chosen? {
+                    steps.accept(choice);
+                }
+                Ok(true)
+            })
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Work that takes a while: on a thread of its own, while Python's waits, hears Ctrl-C and shows how far it is.
 
 use crate::error::Refusal;
-use memo_store::Step;
+use memo_store::{Observer, Progress};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,44 +19,55 @@ pub(crate) struct Watch(Arc<State>);
 #[derive(Default)]
 struct State {
     stop: AtomicBool,
-    step: Mutex<Option<Step>>,
+    /// What is being done, how much of it is done, and how much there is to do.
+    progress: Mutex<Option<(&'static str, u64, u64)>>,
 }
 
 impl Watch {
-    /// Tells how far it is; an error if it should stop.
-    pub(crate) fn at(&self, what: &'static str, done: usize, whole: usize) -> Result<(), Refusal> {
-        if self.tell(what, done, whole).is_break() {
+    /// Reports how far it is; an error if it should stop.
+    pub(crate) fn at(&self, stage: &'static str, done: usize, total: usize) -> Result<(), Refusal> {
+        if self.tell(stage, done, total).is_break() {
             return Err(memo_store::Error::Stopped.into());
         }
         Ok(())
     }
 
+    /// Reports how far it is, and says whether to go on.
+    pub(crate) fn tell(&self, stage: &'static str, done: usize, total: usize) -> ControlFlow<()> {
+        self.report(stage, done as u64, total as u64)
+    }
+
     /// The same, as a store asks for it.
-    pub(crate) fn watcher(&self) -> impl Fn(Step) -> ControlFlow<()> + Send + Sync + 'static {
+    pub(crate) fn callback(&self) -> impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static {
         let watch = self.clone();
-        move |step| watch.step(step)
+        move |Progress { stage, done, total, .. }| watch.report(stage, done, total)
     }
 
-    /// Tells how far it is, and whether to go on.
-    pub(crate) fn tell(&self, what: &'static str, done: usize, whole: usize) -> ControlFlow<()> {
-        self.step(Step { what, done: done as u64, whole: whole as u64 })
+    /// The same, as a snapshot asks for it.
+    pub(crate) fn observer(&self) -> Observer {
+        Observer::new(self.callback())
     }
 
-    fn step(&self, step: Step) -> ControlFlow<()> {
-        *self.0.step.lock().unwrap_or_else(PoisonError::into_inner) = Some(step);
+    fn report(&self, stage: &'static str, done: u64, total: u64) -> ControlFlow<()> {
+        let mut progress = self.0.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        *progress = Some((stage, done, total));
         if self.0.stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     }
-
-    fn take(&self) -> Option<Step> {
-        self.0.step.lock().unwrap_or_else(PoisonError::into_inner).take()
-    }
 }
 
-/// Does work, and tells `progress` how far it is. An interrupt, or an error in `progress`, has the work stop.
+/// Does work that is quick, while other threads of Python run.
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Refusal> + Send,
+) -> PyResult<T> {
+    Ok(py.detach(work)?)
+}
+
+/// Does work, and calls `progress` with how far it is. An interrupt, or an error in `progress`, stops the work.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<&Bound<'_, PyAny>>,
@@ -65,11 +76,11 @@ pub(crate) fn watched<T: Send>(
     let watch = Watch::default();
     std::thread::scope(|scope| {
         let (done, ended) = sync_channel::<()>(1);
-        let told = watch.clone();
+        let reported = watch.clone();
         let worker = scope.spawn(move || {
             // Dropped at the end, also of a panic: that is what is waited for.
             let _done = done;
-            work(&told)
+            work(&reported)
         });
         let mut interrupted = None;
         let ended = Mutex::new(ended);
@@ -81,10 +92,10 @@ pub(crate) fn watched<T: Send>(
             if !py.detach(wait) {
                 break;
             }
-            let looked = py.check_signals().and_then(|()| match (progress, watch.take()) {
-                (Some(progress), Some(Step { what, done, whole })) => {
-                    progress.call1((what, done, whole)).map(|_| ())
-                }
+            let reported =
+                || watch.0.progress.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let looked = py.check_signals().and_then(|()| match (progress, reported()) {
+                (Some(progress), Some(reported)) => progress.call1(reported).map(|_| ()),
                 _ => Ok(()),
             });
             if let Err(error) = looked {

@@ -62,10 +62,10 @@ def ids(memo: Memo, text: str) -> torch.Tensor:
     return torch.tensor([memo.encode(text).tolist()])
 
 
-def said(memo: Memo, prompt: str, most: int) -> list[int]:
+def said(memo: Memo, prompt: str | list[int], most: int) -> list[int]:
     """What the model itself continues with, and the end if it comes to it."""
-    ((tokens, _),) = memo.core.complete_many([memo.encode(prompt)], [most], [[]])
-    return [*tokens.tolist(), *([memo.eos] if len(tokens) < most else [])]
+    done = memo.completion(prompt, most)
+    return [*(token.token for token in done.tokens), *([memo.eos] if done.finish_reason == "end" else [])]
 
 
 # Logits
@@ -136,6 +136,7 @@ def test_labels_give_the_loss(memo: Memo, model: MemoForCausalLM) -> None:
 def test_what_cannot_be_is_refused(memo: Memo, model: MemoForCausalLM) -> None:
     with pytest.raises(InvalidError, match="vocabulary"):
         model(torch.tensor([[memo.vocab_size]]))
+    assert model(torch.empty((0, 3), dtype=torch.long)).logits.shape == (0, 3, memo.vocab_size)
     with pytest.raises(InvalidError, match="shape"):
         model(torch.tensor([[1, 2]]), attention_mask=torch.ones(1, 3))
     with pytest.raises(InvalidError, match="input_ids"):
@@ -189,12 +190,7 @@ def test_an_empty_memory_can_be_asked(tmp_path: Path) -> None:
         model = MemoForCausalLM.of(memo)
         logits = model(torch.tensor([[1, 2, 3]])).logits
         assert torch.isfinite(logits).all()
-        assert model.generate(torch.tensor([[1]]), max_new_tokens=3)[0, 1:].tolist() == said_ids(memo, [1], 3)
-
-
-def said_ids(memo: Memo, prompt: list[int], most: int) -> list[int]:
-    ((tokens, _),) = memo.core.complete_many([np.array(prompt, np.uint32)], [most], [[]])
-    return [*tokens.tolist(), *([memo.eos] if len(tokens) < most else [])]
+        assert model.generate(torch.tensor([[1]]), max_new_tokens=3)[0, 1:].tolist() == said(memo, [1], 3)
 
 
 def test_sampling_draws_from_the_distribution(memo: Memo, model: MemoForCausalLM) -> None:

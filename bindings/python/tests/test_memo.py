@@ -9,7 +9,7 @@ from pathlib import Path
 import memo_lm
 import numpy as np
 import pytest
-from memo_lm import InvalidError, Memo, Memorized, StateError
+from memo_lm import ExistsError, InvalidError, Memo, MemorizeReport, StateError
 from texts import CAT, OWL
 
 
@@ -22,12 +22,12 @@ def test_the_package_says_what_it_is() -> None:
 def test_a_model_says_what_it_is(tmp_path: Path) -> None:
     path = tmp_path / "a.memo"
     with Memo.create(path, tokenizer="bytes", memory="1MiB", seed=7) as memo:
-        assert (memo.path, memo.engine, memo.tokenizer) == (path, "sparse", "bytes")
+        assert (memo.path, memo.tokenizer) == (path, "bytes")
         assert (memo.vocab_size, memo.eos, memo.tokenizer_json) == (257, 256, None)
         assert (memo.read_only, memo.closed, memo.transaction) == (False, False, 0)
         assert memo.window >= 32
         assert memo.settings["seed"] == 7
-        assert repr(memo) == f"<memo_lm.Memo {str(path)!r}: sparse, bytes>"
+        assert repr(memo) == f"<memo_lm.Memo {str(path)!r}: bytes>"
     assert memo.closed
     assert repr(memo) == "<memo_lm.Memo, closed>"
     memo.close()  # once more is nothing
@@ -43,13 +43,81 @@ def test_what_is_memorized_is_there_when_it_is_opened_again(tmp_path: Path) -> N
         assert memo.transaction == 1
 
 
-def test_a_model_open_for_reading_reads(tmp_path: Path) -> None:
-    with Memo.create(tmp_path / "a.memo") as memo:
-        memo.memorize(OWL)
-    with Memo.open(tmp_path / "a.memo", read_only=True) as reader:
+def asked(memo: Memo) -> list[object]:
+    """Everything that needs no writing."""
+    recall, score = memo.recall(OWL), memo.score([OWL, CAT])
+    return [
+        memo.complete("The owl reads", 2),
+        list(memo.generate("The owl reads", 2, stream=True)),
+        memo.logprobs(OWL).tobytes(),
+        memo.next_token("The").tobytes(),
+        (recall.evaluated, recall.correct),
+        (score.tokens, score.log_likelihood),
+        memo.explain("The owl"),
+        memo.digest(),
+        memo.stats(),
+        memo.verify(),
+        memo.docs(),
+        memo.show("owl"),
+        memo.find("owl"),
+        memo.log(),
+        memo.history("owl"),
+        list(memo),
+        memo.transaction,
+    ]
+
+
+def test_a_model_open_for_reading_answers_as_the_one_that_is_written(notes: Memo) -> None:
+    """Beside the writer, which has made no checkpoint."""
+    with Memo.open(notes.path, read_only=True) as reader:
         assert reader.read_only
         assert repr(reader).endswith("gpt2, read-only>")
-        assert reader.complete("The owl reads", 2) == " at night"
+        before = asked(notes)
+        assert asked(reader) == before
+        # It stays as it was opened; who opens it now sees more.
+        notes.memorize("The dog waits.", "dog")
+        assert asked(reader) == before
+        with Memo.open(notes.path, read_only=True) as later:
+            assert asked(later) == asked(notes) != before
+
+
+def test_a_model_can_be_opened_again_as_a_notebook_does(tmp_path: Path) -> None:
+    memo = Memo.create(tmp_path / "a.memo", memory="1MiB")
+    memo.memorize(OWL, "owl")
+    first, memo = memo, Memo.open(tmp_path / "a.memo")
+    memo.memorize(CAT, "cat")
+    assert list(first) == ["cat", "owl"]
+    first.close()
+    assert (first.closed, memo.closed) == (True, False)
+    assert memo.retire("cat").documents == ["cat"]
+    memo.close()
+    with Memo.open(tmp_path / "a.memo") as memo:
+        assert list(memo) == ["owl"]
+
+
+def test_a_model_is_opened_or_made(tmp_path: Path) -> None:
+    with Memo.open_or_create(tmp_path / "a.memo", tokenizer="bytes", memory="1MiB") as memo:
+        memo.memorize(OWL, "owl")
+    with Memo.open_or_create(tmp_path / "a.memo", tokenizer="bytes", memory="1MiB") as memo:
+        assert list(memo) == ["owl"]
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ExistsError):
+        Memo.open_or_create(tmp_path / "folder")
+
+
+def test_a_model_is_a_collection_of_its_live_documents(notes: Memo) -> None:
+    assert (len(notes), list(notes)) == (2, ["cat", "owl"])
+    assert "owl" in notes
+    notes.retire("owl")
+    assert (len(notes), list(notes)) == (1, ["cat"])
+    assert "owl" not in notes
+    assert "dog" not in notes
+    assert 5 not in notes
+    notes.forget("cat")
+    # An empty one is a model all the same.
+    assert len(notes) == 0
+    assert notes
+    assert bool(notes)
 
 
 def test_memo_is_not_made_by_calling_it() -> None:
@@ -82,14 +150,6 @@ def test_heads_layers_and_slots_are_chosen(tmp_path: Path) -> None:
         assert [(slot["skip"], slot["len"]) for slot in memo.settings["slots"]] == [(0, 1), (0, 2), (2, 2)]
 
 
-def test_the_dense_engine_can_be_chosen(tmp_path: Path) -> None:
-    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", engine="dense", dim=512) as memo:
-        assert (memo.engine, memo.settings["dim"]) == ("dense", 512)
-        memo.memorize("abcdefgh" * 2)
-        assert memo.complete("abcd", 4) == "efgh"
-        assert memo.stats().load is None
-
-
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -98,11 +158,11 @@ def test_the_dense_engine_can_be_chosen(tmp_path: Path) -> None:
         ({"memory": "nanGiB"}, "memory='nanGiB' must be between 64KiB and 500GB"),
         ({"memory": 1.5}, "memory=1.5 must be a number of bytes, or a size such as 512MiB or 2GiB"),
         ({"memory": "1MiB", "tokens": 5}, "memory and tokens are both given; one of them says how large a model is"),
-        ({"dim": 512}, "dim is for engine='dense'; memory, parameters or tokens size the sparse engine"),
-        ({"engine": "dense", "memory": "1MiB"}, "memory is for the sparse engine; dim sizes the dense one"),
-        ({"engine": "dense", "slots": [(0, 1)]}, "older and slots are for the sparse engine"),
-        ({"engine": "quantum"}, "engine='quantum': there are sparse and dense"),
+        ({"memory": "900TiB"}, "memory='900TiB' must be between 64KiB and 500GB"),
         ({"seed": -1}, "seed=-1 must be a whole number that is not negative"),
+        ({"seed": 2**70}, f"seed={2**70} is too large; it must be below 2**63"),
+        ({"heads": 2**40}, f"heads={2**40} is too large; it must be below 2**32"),
+        ({"slots": [(0, 2**40)]}, f"length={2**40} is too large; it must be below 2**32"),
         ({"heads": 2.0}, "heads=2.0 must be a whole number that is not negative"),
         ({"tokenizer": "gpt5"}, 'there is no tokenizer "gpt5"; use gpt2, cl100k, o200k, bytes, words'),
         ({"tokenizer": "words"}, "the tokenizer words needs a text to take its vocabulary from; give it one"),
@@ -122,7 +182,9 @@ def test_a_model_that_cannot_be_is_refused(tmp_path: Path, options: dict[str, st
 
 def test_a_text_is_one_document(memo: Memo) -> None:
     done = memo.memorize(OWL, "owl", labels={"kind": "note"}, reason="to begin with")
-    assert done == Memorized(transaction=1, added=["owl"], updated=[], unchanged=[], tokens=len(memo.encode(OWL)))
+    assert (done.transaction, done.documents, done.tokens) == (1, 1, len(memo.encode(OWL)))
+    assert (done.added, done.updated, done.unchanged) == (["owl"], [], [])
+    assert done.load == memo.stats().load
     (document,) = memo.docs()
     assert (document.id, document.labels, document.state) == ("owl", {"kind": "note"}, "live")
     assert memo.text("owl") == OWL
@@ -188,7 +250,8 @@ def test_one_dict_is_one_document(memo: Memo) -> None:
 
 
 def test_no_documents_change_nothing(memo: Memo) -> None:
-    assert memo.memorize([]) == Memorized(None, [], [], [], 0)
+    done = memo.memorize([])
+    assert (done.transaction, done.documents, done.added, done.tokens) == (None, 0, [], 0)
     assert memo.log() == []
 
 
@@ -210,6 +273,8 @@ def test_no_documents_change_nothing(memo: Memo) -> None:
         ([OWL, b"bytes"], "document 1: text must be a str or token ids, not bytes; decode it first"),
         (Path("notes"), "text must be a str or token ids, not PosixPath; memorize_files reads files"),
         (None, "text must be a str or token ids, not NoneType"),
+        ("a\ud800", "text has '\\ud800' at position 1, a surrogate, which is no character"),
+        ([OWL, "\udfff"], "document 1: text has '\\udfff' at position 0, a surrogate, which is no character"),
         (5, "text must be a str or token ids, not int"),
         ([OWL, None], "document 1: text must be a str or token ids, not NoneType"),
         ([OWL, [1, -1]], "document 1: token -1 at position 1 is negative"),

@@ -299,13 +299,20 @@ def test_shards_answer_as_the_whole(shards: int, stories: Memo) -> None:
         for text in (known[:200], strange, ""):
             assert np.array_equal(memo.logprobs(text), stories.logprobs(text))
             assert np.array_equal(memo.next_token(text), stories.next_token(text))
-        assert memo.recall([known, strange]) == stories.recall([known, strange])
-        assert (
-            memo.complete(known[:60], 20)
-            == stories.complete(known[:60], 20)
-            == known[60:][: len(stories.complete(known[:60], 20))]
-        )
-        assert memo.complete(known[:60], stop=[","]) == stories.complete(known[:60], stop=[","])
+        recalls = [each.recall([known, strange]) for each in (memo, stories)]
+        assert len({(each.tokens, each.evaluated, each.correct, each.recall) for each in recalls}) == 1
+        said = memo.complete(known[:60], 20)
+        assert said == stories.complete(known[:60], 20) == known[60:][: len(said)]
+        for options in (
+            {"stop": [","]},
+            {"stop": "er, 4", "max_tokens": 200},
+            {"max_tokens": 0},
+            {"temperature": 1.5, "seed": 3},
+            {"temperature": 1.0, "top_k": 5, "top_p": 0.9, "seed": 4},
+        ):
+            assert memo.complete(strange[:20], **options) == stories.complete(strange[:20], **options)
+        with pytest.raises(InvalidError, match="temperature must be between 0 and 100"):
+            memo.complete("", temperature=-1)
         stats = memo.stats()
         assert (stats.shards, stats.documents, stats.tokens) == (shards, 40, stories.stats().tokens)
         assert stats.parameters == stories.stats().parameters
@@ -320,6 +327,7 @@ def test_shards_know_documents_by_id(tmp_path: Path) -> None:
             some: list[Any] = [("owl", "The owl reads."), {"text": "The cat sleeps.", "id": "cat"}, "No name."]
             came = each.memorize(some)
             assert (came.added[:2], len(came.added), came.updated) == (["owl", "cat"], 3, [])
+            assert (came.documents, came.tokens, came.load) == (3, 11, each.stats().load)
             assert each.memorize("The owl reads.", id="owl").unchanged == ["owl"]
             assert each.memorize("No name.").transaction is None
             assert each.memorize("The owl sleeps.", id="owl").updated == ["owl"]

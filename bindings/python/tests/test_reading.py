@@ -72,21 +72,23 @@ def test_drawing_is_decided_by_the_seed(notes: Memo) -> None:
     assert [drawn(seed) for seed in range(8)] == [drawn(seed) for seed in range(8)]
     assert len({drawn(seed) for seed in range(8)}) > 1
     # The likeliest alone is left.
-    assert drawn(1, top_k=1) == notes.complete("The", 12) == drawn(2, top_p=1e-9)
+    assert drawn(1, top_k=1) == notes.complete("The", 12) == drawn(2, top_p=0)
     assert "".join(notes.generate("The", 12, stream=True, temperature=1.0, seed=3)) == drawn(3)
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"temperature": -1}, "temperature -1: choose 0 to 100"),
-        ({"temperature": float("nan")}, "temperature NaN: choose 0 to 100"),
-        ({"top_p": 0}, "top_p 0: choose above 0, up to 1"),
+        ({"temperature": -1}, "temperature must be between 0 and 100"),
+        ({"temperature": float("nan")}, "temperature must be between 0 and 100"),
+        ({"temperature": "hot"}, "temperature='hot' must be a number"),
+        ({"top_p": 1.5}, "top_p must be between 0 and 1"),
         ({"top_k": -1}, "top_k=-1 must be a whole number that is not negative"),
         ({"seed": 1.5}, "seed=1.5 must be a whole number that is not negative"),
         ({"max_tokens": -1}, "max_tokens=-1 must be a whole number that is not negative"),
-        ({"stop": ""}, "stop='': a stop is a text that is not empty"),
-        ({"stop": [1]}, "stop=1: a stop is a text that is not empty"),
+        ({"seed": 2**70}, f"seed={2**70} is too large; it must be below 2**63"),
+        ({"stop": ""}, "stop must be a text that is not empty"),
+        ({"stop": [1]}, "stop must be a str, not int"),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
@@ -94,6 +96,26 @@ def test_senseless_options_are_refused(notes: Memo, options: dict[str, float], s
     with pytest.raises(InvalidError) as refused:
         notes.generate("The", stream=stream, **options)  # type: ignore[call-overload]
     assert str(refused.value) == says
+
+
+def test_a_completion_has_tokens_and_why_it_ended(notes: Memo) -> None:
+    done = notes.completion("The owl reads", 3)
+    assert (str(done), done.completion, done.finish_reason) == (" at night by", " at night by", "length")
+    assert [token.token for token in done.tokens] == notes.encode(" at night by").tolist()
+    assert [token.text for token in done.tokens] == [" at", " night", " by"]
+    assert all(token.probability is None and token.context_tokens is None for token in done.tokens)
+    assert notes.completion("The owl reads").finish_reason == "end"
+    stopped = notes.completion("The owl reads", stop="ght by the li")
+    assert ([token.text for token in stopped.tokens], stopped.finish_reason) == ([" at", " ni"], "stop")
+
+
+def test_tokens_of_a_completion_have_probabilities_and_contexts_if_asked_for(notes: Memo) -> None:
+    done = notes.completion("The owl reads", 64, probabilities=True, contexts=True)
+    assert done.completion == notes.complete("The owl reads")
+    for n, token in enumerate(done.tokens[:5]):
+        context = "The owl reads" + "".join(before.text for before in done.tokens[:n])
+        assert token.probability == pytest.approx(notes.next_token(context)[token.token])
+        assert (token.best, token.context_tokens, token.layer) == (True, 16, 5)
 
 
 # Probabilities
@@ -106,7 +128,7 @@ def test_a_distribution_sums_to_one_and_its_best_is_what_is_said(notes: Memo) ->
         assert p.sum() == pytest.approx(1, abs=1e-9)
         assert (p > 0).all()
         best = int(p.argmax())
-        said = notes.core.complete_many([notes.encode(prompt)], [1], [[]])[0][0].tolist()
+        said = [token.token for token in notes.completion(prompt, 1).tokens]
         assert said == ([] if best == notes.eos else [best])
 
 
@@ -143,6 +165,14 @@ def test_distributions_of_all_positions_agree_with_single_ones(notes: Memo) -> N
     )
 
 
+def test_a_score_is_the_sum_of_log_probabilities(notes: Memo) -> None:
+    one, both = notes.score(OWL), notes.score([OWL, CAT])
+    assert one.tokens == len(notes.encode(OWL)) + 1
+    assert one.log_likelihood == pytest.approx(notes.logprobs(OWL).sum())
+    assert both.log_likelihood == pytest.approx(notes.logprobs(OWL).sum() + notes.logprobs(CAT).sum())
+    assert both.perplexity == pytest.approx(np.exp(-both.log_likelihood / both.tokens))
+
+
 @pytest.mark.parametrize(("start", "end"), [(-1, 1), (2, 1), (0, 10**15)])
 def test_positions_that_are_not_there_are_refused(notes: Memo, start: int, end: int) -> None:
     with pytest.raises(InvalidError, match=f"positions {start} to {end} were asked of a text that has 4"):
@@ -163,7 +193,7 @@ def test_recall_counts_what_is_said_right(memo: Memo) -> None:
     assert known.tokens == len(memo.encode(OWL))
     assert known.evaluated == known.correct == known.tokens - 1
     assert known.recall == 1
-    assert memo.recall(memo.encode(OWL).tolist()) == known
+    assert memo.recall(memo.encode(OWL).tolist()).correct == known.correct
     other = memo.recall(memo.encode(CAT))
     assert other.recall == other.correct / other.evaluated < 0.5
     both = memo.recall(text for text in (OWL, memo.encode(CAT)))
@@ -180,15 +210,32 @@ def test_an_explanation_names_evidence_and_sources(notes: Memo) -> None:
     assert first.probability > second.probability
     (source,) = first.sources
     assert (source.document, source.version, source.offset, source.match_tokens) == ("owl", 1, 3, 3)
-    newest = [heard for heard in first.evidence if heard.head == 0]
-    assert [heard.context_tokens for heard in newest] == [1, 2, 4, 8, 16]
-    assert all(heard.count == pytest.approx(1, abs=5 * heard.noise) for heard in newest)
-    assert all(heard.total == 1 for heard in newest)
+    excerpt = source.excerpt
+    assert (excerpt.before, excerpt.match, excerpt.token) == ("", "The owl reads", " at")
+    assert OWL.startswith(excerpt.match + excerpt.token + excerpt.after)
+    newest = [slot for slot in first.evidence if slot.head == 0]
+    assert [slot.context_tokens for slot in newest] == [1, 2, 4, 8, 16]
+    assert all(slot.count == pytest.approx(1, abs=5 * slot.noise) for slot in newest)
+    assert all(slot.total == 1 for slot in newest)
 
 
 def test_an_explanation_can_be_printed(notes: Memo) -> None:
     lines = str(notes.explain("The owl reads", 1)).splitlines()
     assert lines[0].startswith('" at"')
     assert lines[0].endswith(" %")
-    assert any(line.startswith("    last 16 tokens: ") and line.endswith(" of 1 times") for line in lines)
-    assert lines[-1] == "    owl token 3, 3 match"
+    assert any(line.startswith("    last 16 tokens: seen once, 1.0 ± 0.") for line in lines)
+    assert lines[-1] == "    owl, token 3: 3 tokens match"
+
+
+def test_an_explanation_is_a_table_in_a_notebook(memo: Memo) -> None:
+    memo.memorize("A <b>bold</b> owl & a cat.", "<owl>")
+    table = memo.explain("A <b>bold</b> owl", 1)._repr_html_()
+    assert table.startswith("<table>")
+    for part in (
+        "<code>&quot; &amp;&quot;</code>",
+        "last 16 tokens: seen once",
+        "&lt;owl&gt;, token",
+        "<b> &amp;</b> a cat.",
+    ):
+        assert part in table
+    assert "<b>bold" not in table

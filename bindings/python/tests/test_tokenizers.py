@@ -135,5 +135,5 @@ def test_token_ids_need_no_tokenizer(tmp_path: Path) -> None:
         memo.memorize(series, "series")
         assert memo.recall(series).recall == 1
         assert memo.next_token(series[100:140]).argmax() == series[140]
-        ((tokens, _),) = memo.core.complete_many([series[:20].astype(np.uint32)], [480], [[]])
-        np.testing.assert_array_equal(tokens, series[20:])
+        done = memo.completion(series[:20], 1000)
+        assert [token.token for token in done.tokens] == series[20:].tolist()

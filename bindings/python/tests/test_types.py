@@ -57,12 +57,12 @@ from typing import assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from memo_lm import DenseMemo, Explanation, Memo, Memorized, Oracle, Receipt, SingleMemory
+from memo_lm import Completion, DenseMemo, Explanation, Memo, MemorizeReport, Oracle, Receipt, SingleMemory
 from memo_lm.inputs import Document
 
 with Memo.create(Path("a.memo"), tokenizer="bytes", memory="64MiB") as memo:
     assert_type(memo, Memo)
-    assert_type(memo.memorize("text", id="a", labels={"b": "c"}), Memorized)
+    assert_type(memo.memorize("text", id="a", labels={"b": "c"}), MemorizeReport)
     memo.memorize([1, 2, 3])
     memo.memorize(np.arange(3))
     memo.memorize(["text", "text"])
@@ -74,6 +74,7 @@ with Memo.create(Path("a.memo"), tokenizer="bytes", memory="64MiB") as memo:
     memo.memorize(text for text in ["a", "b"])
     memo.memorize({"text": "text"})
     assert_type(memo.complete("text"), str)
+    assert_type(memo.completion("text"), Completion)
     assert_type(memo.generate("text"), str)
     assert_type(memo.generate("text", stream=True), Iterator[str])
     assert_type(memo.next_token("text"), NDArray[np.float64])

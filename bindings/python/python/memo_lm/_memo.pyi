@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, final
+from typing import Literal, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,20 @@ class RollbackError(MemoError): ...
 class MergeError(MemoError): ...
 class EditError(MemoError): ...
 class InvalidError(MemoError, ValueError): ...
-class EngineError(MemoError): ...
 class ReadOnlyError(MemoError): ...
 class StorageError(MemoError, OSError): ...
+
+class CompletionOptions(TypedDict):
+    """How a prompt is continued."""
+
+    max_tokens: int
+    stop: list[str]
+    temperature: float
+    top_k: int
+    top_p: float
+    seed: int
+    probabilities: bool
+    contexts: bool
 
 @final
 class Memo:
@@ -48,13 +59,12 @@ class Memo:
         older: int | None = None,
         slots: Sequence[tuple[int, int]] | None = None,
         seed: int = 1,
-        dim: int | None = None,
     ) -> Memo:
-        """Makes a model where nothing is yet. `dim` chooses the dense engine."""
+        """Makes a model where nothing is yet."""
 
     @staticmethod
     def open(path: str, *, read_only: bool = False) -> Memo:
-        """Opens a model. A frozen one can only be read."""
+        """Opens a model; for writing, one for all handles of a process. A frozen one can only be read."""
 
     def close(self) -> None: ...
     @property
@@ -63,8 +73,6 @@ class Memo:
     def path(self) -> str: ...
     @property
     def read_only(self) -> bool: ...
-    @property
-    def engine(self) -> str: ...
     @property
     def tokenizer(self) -> str: ...
     @property
@@ -105,10 +113,11 @@ class Memo:
         """Unless `replace`, documents of other files are not replaced."""
 
     def forget(self, ids: Sequence[str], reason: str | None = None) -> str: ...
+    def forget_with_proof(self, ids: Sequence[str], reason: str | None = None) -> str: ...
     def forget_text(self, text: str, reason: str | None = None) -> str: ...
     def retire(self, id: str, reason: str | None = None) -> str: ...
     def restore(self, id: str, reason: str | None = None) -> str: ...
-    def edit(self, prompt: str, target: str, reason: str | None = None) -> str: ...
+    def edit(self, prompt: NDArray[np.uint32], target: NDArray[np.uint32], reason: str | None = None) -> str: ...
     def replace(self, old: str, new: str, id: str | None = None, reason: str | None = None) -> str: ...
     def rollback(self, transaction: int, reason: str | None = None) -> str: ...
     def merge(
@@ -120,7 +129,7 @@ class Memo:
     ) -> str: ...
     def rebuild(
         self, memory: int | None = None, parameters: int | None = None, progress: Progress | None = None
-    ) -> None: ...
+    ) -> str: ...
     def checkpoint(self) -> None: ...
 
     # Copies
@@ -129,10 +138,12 @@ class Memo:
 
     # What is in it
     def docs(self) -> str: ...
+    def document(self, id: str) -> str: ...
+    def show(self, id: str, version: int | None = None) -> str: ...
     def text(self, id: str, version: int | None = None) -> str: ...
     def find(self, text: str) -> str: ...
     def log(self) -> str: ...
-    def trace(self, id: str) -> str: ...
+    def history(self, id: str) -> str: ...
     def stats(self) -> str: ...
     def verify(self) -> str: ...
     def digest(self) -> str: ...
@@ -153,35 +164,36 @@ class Memo:
     def complete_many(
         self,
         prompts: Sequence[NDArray[np.uint32]],
-        max_tokens: Sequence[int],
-        stop: Sequence[Sequence[str]],
-        temperature: float = 0.0,
-        top_k: int = 0,
-        top_p: float = 1.0,
-        seed: int = 0,
+        options: Sequence[CompletionOptions],
         progress: Progress | None = None,
     ) -> list[tuple[NDArray[np.uint32], str]]:
-        """For each prompt its continuation: tokens, and text, which ends before a stop."""
+        """For each prompt its continuation: tokens, and text."""
 
-    def generate(
-        self,
-        prompt: NDArray[np.uint32],
-        temperature: float = 0.0,
-        top_k: int = 0,
-        top_p: float = 1.0,
-        seed: int = 0,
-    ) -> Generation: ...
+    def complete(self, prompt: NDArray[np.uint32], options: CompletionOptions) -> str:
+        """The continuation of a prompt, as JSON."""
+
+    def stream(self, prompt: NDArray[np.uint32], options: CompletionOptions) -> CompletionStream:
+        """A completion of a prompt, which has no token yet."""
+
+    def next_text(self, stream: CompletionStream) -> str | None:
+        """Goes on with a completion until it has more text; None at its end."""
+
     def recall(self, texts: Sequence[NDArray[np.uint32]], progress: Progress | None = None) -> str: ...
-    def explain(self, prompt: str, candidates: int = 3) -> str: ...
+    def score(self, texts: Sequence[NDArray[np.uint32]], progress: Progress | None = None) -> str: ...
+    def explain(self, prompt: NDArray[np.uint32], candidates: int = 3) -> str: ...
 
 @final
-class Generation:
-    """Tokens one by one, up to the end of a document: token, text that became whole with it, probability."""
+class CompletionStream:
+    """A completion that is made step by step, by a model or by a reader of shards."""
 
-    def __iter__(self) -> Generation: ...
-    def __next__(self) -> tuple[int, str, float]: ...
-    def finish(self) -> str:
-        """Bytes of a character that never became whole, as U+FFFD."""
+    @property
+    def context(self) -> NDArray[np.uint32]:
+        """The tokens that the next one is chosen after."""
+
+    @property
+    def ended(self) -> bool: ...
+    def completion(self) -> str:
+        """What it is so far, as JSON."""
 
 @final
 class Tokenizer:
@@ -333,10 +345,10 @@ class SingleMemory:
     def memory(self) -> NDArray[np.float32]:
         """C: a read-only view (h·d_h, d), rows are keys; it changes when the model does."""
 
-Wanted = tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]
+Request = tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]
 """Slots, rows, keys of pairs, keys of totals."""
 
-Found = tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
+Response = tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
 """Cells, which rows are wide, their values, counts of pairs, totals."""
 
 @final
@@ -347,7 +359,7 @@ class Shard:
     def write(self, documents: Sequence[NDArray[np.uint32]], weight: int = 1) -> None:
         """Writes what is its own of documents; weight -1 forgets. All are checked before anything changes."""
 
-    def find(self, wanted: Wanted) -> Found: ...
+    def find(self, request: Request) -> Response: ...
     def unigrams(self) -> NDArray[np.int64]: ...
     def continuations(self) -> NDArray[np.int64]: ...
     def leaves(self) -> bytes: ...
@@ -377,10 +389,10 @@ class ShardReader:
 
     def want(
         self, texts: Sequence[NDArray[np.uint32]], positions: Sequence[tuple[int, int]]
-    ) -> list[Wanted | None] | None:
+    ) -> list[Request | None] | None:
         """What must be fetched, shard by shard; None if nothing is missing."""
 
-    def take(self, shard: int, wanted: Wanted, found: Found) -> None: ...
+    def take(self, shard: int, request: Request, response: Response) -> None: ...
     def score(
         self, texts: Sequence[NDArray[np.uint32]], positions: Sequence[tuple[int, int]]
     ) -> list[NDArray[np.float64]] | None:
@@ -392,6 +404,11 @@ class ShardReader:
         """The most probable tokens; None: more is wanted."""
 
     def next_token(self, context: NDArray[np.uint32]) -> NDArray[np.float64] | None: ...
+    def stream(self, prompt: NDArray[np.uint32], options: CompletionOptions) -> CompletionStream:
+        """A completion of a prompt, which has no token yet."""
+
+    def step(self, stream: CompletionStream) -> bool:
+        """Goes on with a completion by a token; False: more is wanted, of what follows its context."""
 
 def combine(settings: str, leaves: Sequence[bytes]) -> str:
     """The digest of a memory from the leaves of all its shards, in hexadecimal."""
@@ -428,9 +445,6 @@ class Corpus:
     @property
     def skipped(self) -> list[tuple[str, str, bool]]:
         """What was skipped so far: where, why, and whether it should have been read."""
-
-def fitting(tokens: int) -> int:
-    """The cells of a memory for this many tokens, with room for more."""
 
 def forgetting(forget: str, retain: str, tokenizer: str = "gpt2", seed: int = 1, quick: bool = False) -> str:
     """What `memo-lab forgetting` measures, as JSON: a list of levels."""

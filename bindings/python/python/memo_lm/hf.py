@@ -40,6 +40,7 @@ from transformers import (
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
 from memo_lm import InvalidError, Memo
+from memo_lm.inputs import token_ids
 
 Directory = Union[str, "PathLike[str]"]
 
@@ -152,8 +153,9 @@ class MemoForCausalLM(PreTrainedModel, GenerationMixin):
         ids = np.atleast_2d(input_ids.detach().cpu().numpy())
         mask = _mask(attention_mask, ids.shape)
         kept = _kept(logits_to_keep, ids.shape[1])
-        logits = torch.from_numpy(np.stack([self._read(row[real], real, kept) for row, real in zip(ids, mask)]))
-        logits = logits.to(input_ids.device)
+        rows = [self._read(row[real], real, kept) for row, real in zip(ids, mask)]
+        none = np.empty((0, len(kept), self.config.vocab_size), np.float32)
+        logits = torch.from_numpy(np.stack(rows) if rows else none).to(input_ids.device)
         loss = None
         if labels is not None:
             if len(kept) != ids.shape[1]:
@@ -167,13 +169,11 @@ class MemoForCausalLM(PreTrainedModel, GenerationMixin):
 
     def _read(self, tokens: NDArray[np.int64], real: NDArray[np.bool_], kept: NDArray[np.intp]) -> NDArray[np.float32]:
         """What follows each kept position of a row, given the real tokens up to it."""
-        if len(tokens) and not 0 <= tokens.min() <= tokens.max() < self.config.vocab_size:
-            raise InvalidError(f"a token is outside the vocabulary of {self.config.vocab_size}")
+        text = token_ids(tokens, self.config.vocab_size)
         known = np.cumsum(real)[kept]
         if not len(known):
             return np.empty((0, self.config.vocab_size), np.float32)
         first, last = int(known.min()), int(known.max())
-        text = tokens.astype(np.uint32)
         logs = self.memo.core.log_distributions(text, first, last + 1)
         # Single precision may make the best token equal to others. The best stays the best, as `Memo.complete` sees it.
         for p, row in enumerate(logs, first):

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from numbers import Number
-from typing import Any, Optional, Protocol, Union, overload
+from numbers import Number, Real
+from typing import TYPE_CHECKING, Any, Optional, Protocol, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._memo import InvalidError
+
+if TYPE_CHECKING:
+    from ._memo import CompletionOptions
 
 Path = Union[str, "os.PathLike[str]"]
 Tokens = Union[Sequence[int], NDArray[np.integer[Any]]]
@@ -88,7 +91,7 @@ def _is_number(given: Sequence[object] | NDArray[Any]) -> bool:
 def content(given: object, vocabulary: int, where: str = "") -> str | NDArray[np.uint32]:
     """A text, or checked token ids."""
     if isinstance(given, str):
-        return str(given)
+        return string("text", given, where)
     empty = isinstance(given, (list, tuple)) and not given
     if not (empty or is_tokens(given)):
         raise InvalidError(f"{where}text must be a str or token ids, not {type(given).__name__}{_hint(given)}")
@@ -96,6 +99,20 @@ def content(given: object, vocabulary: int, where: str = "") -> str | NDArray[np
         return token_ids(given, vocabulary)  # type: ignore[arg-type]  # it is an array or a sequence
     except InvalidError as error:
         raise InvalidError(f"{where}{error}") from None
+
+
+def string(name: str, given: object, where: str = "") -> str:
+    """A text that can be stored; a surrogate is no character."""
+    if not isinstance(given, str):
+        raise InvalidError(f"{where}{name} must be a str, not {type(given).__name__}")
+    if not given.isascii():
+        try:
+            given.encode()
+        except UnicodeEncodeError as error:
+            surrogate = f"{given[error.start]!r} at position {error.start}"
+            why = "a surrogate, which is no character; decode the text with errors='replace'"
+            raise InvalidError(f"{where}{name} has {surrogate}, {why}") from None
+    return str(given)
 
 
 def _hint(given: object) -> str:
@@ -197,22 +214,53 @@ def tokenizer(given: Tokenizer) -> tuple[str, bytes | None]:
 
 
 @overload
-def whole(name: str, given: int) -> int: ...
+def whole(name: str, given: int, bits: int = 63) -> int: ...
 
 
 @overload
-def whole(name: str, given: int | None) -> int | None: ...
+def whole(name: str, given: int | None, bits: int = 63) -> int | None: ...
 
 
-def whole(name: str, given: int | None) -> int | None:
+def whole(name: str, given: int | None, bits: int = 63) -> int | None:
     """A whole number, from 0."""
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or given < 0:
         raise InvalidError(f"{name}={given!r} must be a whole number that is not negative")
-    if given >= 1 << 63:
-        raise InvalidError(f"{name}={given!r} is too large; it must be below 2**63")
+    if given >= 1 << bits:
+        raise InvalidError(f"{name}={given!r} is too large; it must be below 2**{bits}")
     return int(given)
+
+
+def number(name: str, given: object) -> float:
+    """A number."""
+    if isinstance(given, bool) or not isinstance(given, Real):
+        raise InvalidError(f"{name}={given!r} must be a number")
+    return float(given)
+
+
+def completion_options(
+    max_tokens: int,
+    temperature: float,
+    top_k: int,
+    top_p: float,
+    seed: int,
+    stop: str | Iterable[str],
+    *,
+    probabilities: bool = False,
+    contexts: bool = False,
+) -> CompletionOptions:
+    """How a prompt is continued. What the numbers may be is checked where the completion begins."""
+    return {
+        "max_tokens": whole("max_tokens", max_tokens),
+        "stop": [string("stop", each) for each in ([stop] if isinstance(stop, str) else stop)],
+        "temperature": number("temperature", temperature),
+        "top_k": whole("top_k", top_k),
+        "top_p": number("top_p", top_p),
+        "seed": whole("seed", seed),
+        "probabilities": bool(probabilities),
+        "contexts": bool(contexts),
+    }
 
 
 _UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
@@ -264,5 +312,6 @@ def options(
         else:
             numbers[each] = sizes[each]  # type: ignore[assignment]  # a text is refused below
     if slots is not None:
-        made["slots"] = [(whole("skip", skip), whole("length", length)) for skip, length in slots]
-    return {**made, **{each: whole(each, value) for each, value in numbers.items()}}
+        made["slots"] = [(whole("skip", skip, 32), whole("length", length, 32)) for skip, length in slots]
+    small = ("heads", "layers", "older")
+    return {**made, **{each: whole(each, value, 32 if each in small else 63) for each, value in numbers.items()}}

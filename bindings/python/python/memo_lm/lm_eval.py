@@ -27,17 +27,20 @@ from lm_eval.api.registry import register_model
 from lm_eval.models.utils import handle_stop_sequences, normalize_gen_kwargs
 
 from memo_lm import Memo
+from memo_lm.inputs import completion_options
 from memo_lm.progress import watching
 
 if TYPE_CHECKING:
     from lm_eval.api.instance import Instance
     from numpy.typing import NDArray
 
+    from memo_lm._memo import CompletionOptions
+
 Scored = tuple[float, bool]
 Encoded = tuple[Any, list[int], list[int]]
 
-# How tokens are chosen where a task does not say; the seed is the one that lm_eval sends to servers.
-WAY = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 1234}
+# How tokens are picked where a task does not say; the seed is the one that lm_eval sends to servers.
+SAMPLING: dict[str, Any] = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "seed": 1234}
 
 
 class MemoLM(TemplateLM):
@@ -81,8 +84,8 @@ class MemoLM(TemplateLM):
         self, requests: Sequence[Encoded], disable_tqdm: bool = False, **_: object
     ) -> list[Scored]:
         pairs = [(_tokens(context + continuation), len(context)) for _, context, continuation in requests]
-        with watching(False if disable_tqdm else None) as told:
-            scored = self.memo.core.score_many(pairs, told)
+        with watching(False if disable_tqdm else None) as callback:
+            scored = self.memo.core.score_many(pairs, callback)
         answers = [(float(logs.sum()), bool(greedy)) for logs, greedy in scored]
         for (asked, _context, _continuation), answer in zip(requests, answers):
             self.cache_hook.add_partial("loglikelihood", asked, answer)
@@ -92,8 +95,8 @@ class MemoLM(TemplateLM):
         """How probable texts are, each from the start of a document, whatever its length; without its end."""
         texts = [request.args[0] for request in requests]
         tokens = self.memo.core.encode_many(texts)
-        with watching(False if disable_tqdm else None) as told:
-            scored = self.memo.core.score_many([(each, 0) for each in tokens], told)
+        with watching(False if disable_tqdm else None) as callback:
+            scored = self.memo.core.score_many([(each, 0) for each in tokens], callback)
         answers = [float(logs.sum()) for logs, _ in scored]
         for text, answer in zip(texts, answers):
             self.cache_hook.add_partial("loglikelihood_rolling", (text,), answer)
@@ -101,32 +104,18 @@ class MemoLM(TemplateLM):
 
     def generate_until(self, requests: list[Instance], disable_tqdm: bool = False) -> list[str]:
         """What follows prompts, each up to a text that stops it, the end of a document, or enough tokens."""
-        # One call for each way to choose tokens: most tasks have one.
-        ways: dict[tuple[Any, ...], list[int]] = {}
-        options = [normalize_gen_kwargs(request.args[1], self.max_gen_toks) for request in requests]
-        for at, option in enumerate(options):
-            way = tuple(option.get(name, default) for name, default in WAY.items())
-            ways.setdefault(way, []).append(at)
-        answers = [""] * len(requests)
-        for (temperature, top_k, top_p, seed), places in ways.items():
-            with watching(False if disable_tqdm else None) as told:
-                made = self.memo.core.complete_many(
-                    [_tokens(self.tok_encode(requests[at].args[0])) for at in places],
-                    [options[at]["max_gen_toks"] for at in places],
-                    [[stop for stop in self._stops(options[at]["until"]) if stop] for at in places],
-                    temperature=float(temperature),
-                    top_k=int(top_k),
-                    top_p=float(top_p),
-                    seed=int(seed),
-                    progress=told,
-                )
-            for at, (_, text) in zip(places, made):
-                answers[at] = text
-                self.cache_hook.add_partial("generate_until", requests[at].args, text)
-        return answers
+        options = [self._options(normalize_gen_kwargs(request.args[1], self.max_gen_toks)) for request in requests]
+        prompts = [_tokens(self.tok_encode(request.args[0])) for request in requests]
+        with watching(False if disable_tqdm else None) as callback:
+            made = self.memo.core.complete_many(prompts, options, callback)
+        for request, (_, text) in zip(requests, made):
+            self.cache_hook.add_partial("generate_until", request.args, text)
+        return [text for _, text in made]
 
-    def _stops(self, until: list[str]) -> list[str]:
-        return cast("list[str]", handle_stop_sequences(until, self.memo.eos_text))
+    def _options(self, given: dict[str, Any]) -> CompletionOptions:
+        sampling = {name: type(default)(given.get(name, default)) for name, default in SAMPLING.items()}
+        stops = handle_stop_sequences(given["until"], self.memo.eos_text)
+        return completion_options(given["max_gen_toks"], **sampling, stop=[stop for stop in stops if stop])
 
 
 def _tokens(tokens: list[int]) -> NDArray[np.uint32]:

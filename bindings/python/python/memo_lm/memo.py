@@ -14,29 +14,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _memo, corpus, inputs
-from ._memo import InvalidError
+from ._memo import InvalidError, NotAModelError, NotFoundError
 from .corpus import CorpusOptions
 from .inputs import Document as NewDocument
-from .inputs import Labels, Path, Text, Tokenizer, Tokens, whole
+from .inputs import Labels, Path, Text, Tokenizer, Tokens, string, whole
 from .progress import Progress, watching
 from .results import (
+    ChangeReport,
+    Completion,
     Document,
-    Edited,
+    DocumentText,
+    EditReport,
     Explanation,
-    Found,
-    Frozen,
-    Memorized,
-    Merged,
-    Recalled,
+    FreezeReport,
+    MemorizeReport,
+    MergeReport,
+    Proof,
+    RebuildReport,
+    RecallReport,
     Receipt,
+    ScoreReport,
     Stats,
+    TextMatches,
     Transaction,
-    Verified,
+    VerifyReport,
 )
-from .streaming import pieces
-
-# The dense engine's, where none is said.
-DIM = 2048
 
 
 class Memo:
@@ -46,8 +48,12 @@ class Memo:
     ...     memo.memorize("The owl reads at night.", id="note")
     ...     memo.complete("The owl reads")
 
-    Wherever a text is asked for, its token ids will do: a list, or an array of any integer type. Methods may be called
-    from any thread, and others run meanwhile. Ctrl-C ends a long call by KeyboardInterrupt; nothing has changed then.
+    A text to memorize, complete, score, edit or explain may be given as token ids: a list, or an array of any integer
+    type. Iterating gives the ids of live documents. Methods may be called from any thread, and others run meanwhile.
+    Ctrl-C ends a long call by KeyboardInterrupt; nothing has changed then.
+
+    A model belongs to the process that opened it. Pickled, it is its path: where it is unpickled, it is opened to be
+    read.
     """
 
     def __init__(self, inner: _memo.Memo) -> None:
@@ -69,28 +75,35 @@ class Memo:
         older: int | None = None,
         slots: Sequence[tuple[int, int]] | None = None,
         seed: int = 1,
-        engine: Literal["sparse", "dense"] = "sparse",
-        dim: int | None = None,
     ) -> Memo:
         """Makes a model where nothing is yet.
 
         tokenizer: gpt2, cl100k, o200k, bytes, the path of a tokenizer.json, or an object of `tokenizers` or
         `transformers`, which is kept in the model. words_from, some texts, makes one of their words instead.
         memory, parameters, tokens: how large it is: in bytes of cells, as in "64MiB"; in cells, a byte each; or for how
-        many tokens. heads, layers, older, slots: what of a context it looks at. dim: the size of the dense engine.
+        many tokens. heads, layers, older, slots: what of a context it looks at.
         """
         sizes = {"memory": memory, "parameters": parameters, "tokens": tokens}
-        _check_engine(engine, dim, sizes, older, slots)
-        told = inputs.options(tokenizer, words_from, sizes, slots, heads=heads, layers=layers, older=older, seed=seed)
-        if engine == "dense":
-            told["dim"] = whole("dim", DIM if dim is None else dim)
-        made = _memo.Memo.create(os.fspath(path), **told)
-        return Memo(made)
+        options = inputs.options(
+            tokenizer, words_from, sizes, slots, heads=heads, layers=layers, older=older, seed=seed
+        )
+        return Memo(_memo.Memo.create(os.fspath(path), **options))
 
     @staticmethod
     def open(path: Path, *, read_only: bool = False) -> Memo:
-        """Opens a model. One process writes at a time; read_only reads beside it. A frozen model can only be read."""
+        """Opens a model. One process writes at a time; read_only reads beside it. A frozen model can only be read.
+
+        A model that this process has open for writing already is shared: it is closed when all who opened it have.
+        """
         return Memo(_memo.Memo.open(os.fspath(path), read_only=read_only))
+
+    @staticmethod
+    def open_or_create(path: Path, **options: Any) -> Memo:
+        """Opens a model for writing, or makes it if nothing is there; options are those of `create`."""
+        try:
+            return Memo.open(path)
+        except NotAModelError:
+            return Memo.create(path, **options)
 
     def close(self) -> None:
         """Lets others write the model. What was done is on disk already."""
@@ -108,7 +121,26 @@ class Memo:
         if self.closed:
             return "<memo_lm.Memo, closed>"
         mode = ", read-only" if self.read_only else ""
-        return f"<memo_lm.Memo {str(self.path)!r}: {self.engine}, {self.tokenizer}{mode}>"
+        return f"<memo_lm.Memo {str(self.path)!r}: {self.tokenizer}{mode}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _open_to_read, (os.path.abspath(self.path),)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([document.id for document in self.docs() if document.state == "live"])
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, id: object) -> bool:
+        try:
+            return isinstance(id, str) and self.document(id).state == "live"
+        except NotFoundError:
+            return False
+
+    def __bool__(self) -> bool:
+        # An empty model is one, too.
+        return True
 
     # What it is
 
@@ -131,11 +163,6 @@ class Memo:
     def read_only(self) -> bool:
         """Whether it can only be read."""
         return self._memo.read_only
-
-    @property
-    def engine(self) -> str:
-        """`sparse` or `dense`."""
-        return self._memo.engine
 
     @property
     def tokenizer(self) -> str:
@@ -182,7 +209,7 @@ class Memo:
 
     def encode(self, text: str) -> NDArray[np.uint32]:
         """The token ids of a text."""
-        return self._memo.encode(text)
+        return self._memo.encode(string("text", text))
 
     def decode(self, tokens: Tokens) -> str:
         """The text of token ids."""
@@ -205,7 +232,7 @@ class Memo:
         reason: str | None = None,
         force: bool = False,
         progress: Progress = None,
-    ) -> Memorized:
+    ) -> MemorizeReport:
         """Memorizes a document, or an iterable of them, in one transaction: all or none.
 
         A document is a text or token ids, alone or as (id, text) or {"text": …, "id": …, "labels": …}. Without an id it
@@ -213,8 +240,8 @@ class Memo:
         version. labels are given to all. A memory that would be overfull refuses, unless force.
         """
         documents = inputs.documents(what, self.vocab_size, id, labels)
-        with watching(progress) as told:
-            return Memorized.read(self._memo.memorize(documents, reason, force, told))
+        with watching(progress) as callback:
+            return MemorizeReport.read(self._memo.memorize(documents, reason, force, callback))
 
     def memorize_files(
         self,
@@ -234,7 +261,7 @@ class Memo:
         replace: bool = False,
         force: bool = False,
         progress: Progress = None,
-    ) -> Memorized:
+    ) -> MemorizeReport:
         """Memorizes files, folders, globs and .jsonl as the command line does, and gives documents the same ids.
 
         jsonl_field reads every file as JSON lines, and takes the text from this field; id_field and label_fields name
@@ -266,7 +293,7 @@ class Memo:
             raise InvalidError(f"there is nothing to memorize in {', '.join(map(str, paths)) or 'no file at all'}")
         documents = inputs.documents(found, self.vocab_size, id, labels)
         with watching(progress) as told:
-            return Memorized.read(self._memo.memorize(documents, reason, force, told, replace))
+            return MemorizeReport.read(self._memo.memorize(documents, reason, force, told, replace))
 
     def forget(
         self, ids: str | Iterable[str] | None = None, *, text: str | None = None, reason: str | None = None
@@ -278,28 +305,32 @@ class Memo:
         if (ids is None) == (text is None):
             raise InvalidError("forget takes the ids of documents, or text=…")
         if text is not None:
-            return Receipt.read(self._memo.forget_text(text, reason))
-        return Receipt.read(self._memo.forget([ids] if isinstance(ids, str) else list(ids or ()), reason))
+            return Receipt.read(self._memo.forget_text(string("text", text), reason))
+        return Receipt.read(self._memo.forget(_listed(ids), reason))
 
-    def retire(self, id: str, *, reason: str | None = None) -> Transaction:
+    def forget_with_proof(self, ids: str | Iterable[str], *, reason: str | None = None) -> Proof:
+        """Forgets documents, and proves it: makes a memory of the others alone, and compares digests."""
+        return Proof.read(self._memo.forget_with_proof(_listed(ids), reason))
+
+    def retire(self, id: str, *, reason: str | None = None) -> ChangeReport:
         """Takes a document out of the memory and keeps it in the ledger."""
-        return Transaction.read(self._memo.retire(id, reason))
+        return ChangeReport.read(self._memo.retire(id, reason))
 
-    def restore(self, id: str, *, reason: str | None = None) -> Transaction:
+    def restore(self, id: str, *, reason: str | None = None) -> ChangeReport:
         """Brings a retired document back."""
-        return Transaction.read(self._memo.restore(id, reason))
+        return ChangeReport.read(self._memo.restore(id, reason))
 
-    def edit(self, prompt: str, target: str, *, reason: str | None = None) -> Edited:
+    def edit(self, prompt: Text, target: Text, *, reason: str | None = None) -> EditReport:
         """Makes target what follows prompt, with the smallest weight up to 8 that makes it win."""
-        return Edited.read(self._memo.edit(prompt, target, reason))
+        return EditReport.read(self._memo.edit(self._ids(prompt), self._ids(target), reason))
 
-    def replace(self, old: str, new: str, id: str | None = None, *, reason: str | None = None) -> Transaction:
+    def replace(self, old: str, new: str, id: str | None = None, *, reason: str | None = None) -> ChangeReport:
         """Replaces a text in one document, or in all. Each gets a new version."""
-        return Transaction.read(self._memo.replace(old, new, id, reason))
+        return ChangeReport.read(self._memo.replace(string("old", old), string("new", new), id, reason))
 
-    def rollback(self, transaction: int, *, reason: str | None = None) -> Transaction:
+    def rollback(self, transaction: int, *, reason: str | None = None) -> ChangeReport:
         """Undoes a transaction, if no later one depends on it."""
-        return Transaction.read(self._memo.rollback(whole("transaction", transaction), reason))
+        return ChangeReport.read(self._memo.rollback(whole("transaction", transaction), reason))
 
     def merge(
         self,
@@ -308,22 +339,22 @@ class Memo:
         *,
         reason: str | None = None,
         progress: Progress = None,
-    ) -> Merged:
+    ) -> MergeReport:
         """Adds the live documents of another model of equal settings. conflict: what to do where both have an id with
         different contents."""
         if not isinstance(other, Memo):
             with Memo.open(other) as opened:
                 return self.merge(opened, conflict, reason=reason, progress=progress)
-        with watching(progress) as told:
-            return Merged.read(self._memo.merge(other._memo, conflict, reason, told))
+        with watching(progress) as callback:
+            return MergeReport.read(self._memo.merge(other._memo, conflict, reason, callback))
 
     def rebuild(
         self, *, memory: int | str | None = None, parameters: int | None = None, progress: Progress = None
-    ) -> None:
+    ) -> RebuildReport:
         """Makes the memory anew from its documents, larger or smaller if a size is given."""
         cells = _cells(memory, parameters)
-        with watching(progress) as told:
-            self._memo.rebuild(None, cells, told)
+        with watching(progress) as callback:
+            return RebuildReport.read(self._memo.rebuild(None, cells, callback))
 
     def checkpoint(self) -> None:
         """Writes the memory to disk as it is, so that opening need not read the ledger."""
@@ -331,9 +362,9 @@ class Memo:
 
     # Copies
 
-    def freeze(self, path: Path, bits: Literal[1, 2, 8] = 8) -> Frozen:
+    def freeze(self, path: Path, bits: Literal[1, 2, 8] = 8) -> FreezeReport:
         """Writes a read-only copy with 8, 2 or 1 bits a cell, without ledger and texts; says what it recalls."""
-        return Frozen.read(self._memo.freeze(os.fspath(path), whole("bits", bits)))
+        return FreezeReport.read(self._memo.freeze(os.fspath(path), whole("bits", bits, 32)))
 
     def backup(self, path: Path) -> None:
         """Writes a copy that is a model itself."""
@@ -345,21 +376,29 @@ class Memo:
         """All documents that were ever here, by id."""
         return Document.read_all(self._memo.docs())
 
+    def document(self, id: str) -> Document:
+        """A document and all its versions."""
+        return Document.read(self._memo.document(id))
+
+    def show(self, id: str, version: int | None = None) -> DocumentText:
+        """A document with its text as it is now, or that of one of its versions; None if that was forgotten."""
+        return DocumentText.read(self._memo.show(id, whole("version", version, 32)))
+
     def text(self, id: str, version: int | None = None) -> str:
         """The text of a document as it is now, or of one of its versions."""
-        return self._memo.text(id, whole("version", version))
+        return self._memo.text(id, whole("version", version, 32))
 
-    def find(self, text: str) -> list[Found]:
+    def find(self, text: str) -> TextMatches:
         """The documents that contain a text."""
-        return Found.read_all(self._memo.find(text))
+        return TextMatches.read(self._memo.find(string("text", text)))
 
     def log(self) -> list[Transaction]:
         """All transactions, in order."""
         return Transaction.read_all(self._memo.log())
 
-    def trace(self, id: str) -> list[Transaction]:
+    def history(self, id: str) -> list[Transaction]:
         """The transactions that changed a document, in order."""
-        return Transaction.read_all(self._memo.trace(id))
+        return Transaction.read_all(self._memo.history(id))
 
     def stats(self) -> Stats:
         """The model in figures."""
@@ -369,9 +408,9 @@ class Memo:
         """The digest of the memory: equal if and only if every cell is."""
         return self._memo.digest()
 
-    def verify(self) -> Verified:
+    def verify(self) -> VerifyReport:
         """Checks everything, and says what is damaged."""
-        return Verified.read(self._memo.verify())
+        return VerifyReport.read(self._memo.verify())
 
     # Reading
 
@@ -390,16 +429,32 @@ class Memo:
 
         At a temperature of 0 every token is the most probable one; above, tokens are drawn, the same for the same seed.
         """
-        (done,) = self._memo.complete_many(
-            [self._ids(prompt)],
-            [whole("max_tokens", max_tokens)],
-            [_stops(stop)],
-            temperature,
-            whole("top_k", top_k),
-            top_p,
-            whole("seed", seed),
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop)
+        ((_, text),) = self._memo.complete_many([self._ids(prompt)], [options])
+        return text
+
+    def completion(
+        self,
+        prompt: Text,
+        max_tokens: int = 64,
+        *,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        stop: str | Iterable[str] = (),
+        probabilities: bool = False,
+        contexts: bool = False,
+    ) -> Completion:
+        """As `complete`, with its tokens and why it ended.
+
+        probabilities, contexts: whether each token has its probability, and the longest context that knew it; both take
+        time.
+        """
+        options = inputs.completion_options(
+            max_tokens, temperature, top_k, top_p, seed, stop, probabilities=probabilities, contexts=contexts
         )
-        return done[1]
+        return Completion.read(self._memo.complete(self._ids(prompt), options))
 
     @overload
     def generate(
@@ -446,20 +501,19 @@ class Memo:
             return self.complete(
                 prompt, max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, stop=stop
             )
-        stops, most = _stops(stop), whole("max_tokens", max_tokens)
-        generation = self._memo.generate(
-            self._ids(prompt), temperature, whole("top_k", top_k), top_p, whole("seed", seed)
-        )
-        return pieces(generation, most, stops)
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop)
+        # What is wrong with them is said here, and not when the first piece is asked for.
+        made = self._memo.stream(self._ids(prompt), options)
+        return iter(lambda: self._memo.next_text(made), None)
 
     def logprobs(self, text: Text, *, progress: Progress = None) -> NDArray[np.float64]:
         """The log-probability of every token given those before it, and of the end after the last."""
         ids = self._ids(text)
-        with watching(progress) as told:
-            return self._memo.logprobs(ids, told)
+        with watching(progress) as callback:
+            return self._memo.logprobs(ids, callback)
 
     def next_token(self, context: Text) -> NDArray[np.float64]:
-        """The probability of every token to come next; they sum to 1."""
+        """The probability of every token to come next: not logarithms; they sum to 1."""
         return self._memo.next_token(self._ids(context))
 
     def log_distributions(self, text: Text, start: int = 0, end: int | None = None) -> NDArray[np.float32]:
@@ -476,15 +530,33 @@ class Memo:
             )
         return self._memo.log_distributions(ids, start, end)
 
-    def recall(self, text: Text | Iterable[Text], *, progress: Progress = None) -> Recalled:
-        """How much of a text, or of several, the model says right, each token from those before it."""
+    def score(self, text: Text | Iterable[Text], *, progress: Progress = None) -> ScoreReport:
+        """How probable a text is, or several are, their ends included."""
         ids = [self._encoded(each) for each in inputs.texts(text, self.vocab_size)]
-        with watching(progress) as told:
-            return Recalled.read(self._memo.recall(ids, told))
+        with watching(progress) as callback:
+            return ScoreReport.read(self._memo.score(ids, callback))
 
-    def explain(self, prompt: str, candidates: int = 3) -> Explanation:
-        """Why the model says what it says after a prompt: what each slot remembers, and from which documents."""
-        return Explanation.read(self._memo.explain(prompt, whole("candidates", candidates)))
+    def recall(self, text: Text | Iterable[Text], *, progress: Progress = None) -> RecallReport:
+        """How much of a text, or of several, the model recalls, each token from those before it."""
+        ids = [self._encoded(each) for each in inputs.texts(text, self.vocab_size)]
+        with watching(progress) as callback:
+            return RecallReport.read(self._memo.recall(ids, callback))
+
+    def explain(self, prompt: Text, candidates: int = 3) -> Explanation:
+        """Why the model says what it says after a prompt: what each slot remembers, and from which documents.
+
+        Printed, it is a list; in a notebook, a table.
+        """
+        return Explanation.read(self._memo.explain(self._ids(prompt), whole("candidates", candidates)))
+
+
+def _open_to_read(path: str) -> Memo:
+    """A model that was pickled."""
+    return Memo.open(path, read_only=True)
+
+
+def _listed(given: str | Iterable[str] | None) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
 
 
 def _cells(memory: int | str | None, parameters: int | None) -> int | None:
@@ -492,32 +564,3 @@ def _cells(memory: int | str | None, parameters: int | None) -> int | None:
     if memory is not None and parameters is not None:
         raise InvalidError("memory and parameters are both given; one of them says how large a model is")
     return whole("parameters", parameters) if memory is None else inputs.size("memory", memory)
-
-
-def _stops(stop: str | Iterable[str]) -> list[str]:
-    stops = [stop] if isinstance(stop, str) else list(stop)
-    for each in stops:
-        if not isinstance(each, str) or not each:
-            raise InvalidError(f"stop={each!r}: a stop is a text that is not empty")
-    return stops
-
-
-def _check_engine(
-    engine: str,
-    dim: int | None,
-    sizes: dict[str, int | str | None],
-    older: int | None,
-    slots: Sequence[tuple[int, int]] | None,
-) -> None:
-    """Refuses options that the engine would ignore."""
-    if engine not in ("sparse", "dense"):
-        raise InvalidError(f"engine={engine!r}: there are sparse and dense")
-    given = [name for name, size in sizes.items() if size is not None]
-    if engine == "sparse":
-        if dim is not None:
-            raise InvalidError("dim is for engine='dense'; memory, parameters or tokens size the sparse engine")
-        return
-    if given:
-        raise InvalidError(f"{given[0]} is for the sparse engine; dim sizes the dense one")
-    if older is not None or slots is not None:
-        raise InvalidError("older and slots are for the sparse engine; the dense one uses all heads")

@@ -10,10 +10,10 @@ from typing import Any, Union
 
 from ._memo import InvalidError
 
-Told = Callable[[str, int, int], object]
-"""Told what is done, how much of it, and how much there is to do."""
+Callback = Callable[[str, int, int], object]
+"""Called with what is done, how much of it, and how much there is to do."""
 
-Progress = Union[bool, Told, None]
+Progress = Union[bool, Callback, None]
 """None: a bar if tqdm is installed, standard error is a terminal, and it takes a while. True: a bar. False: none."""
 
 # Seconds before a bar appears that nobody asked for: what is done by then needs none.
@@ -21,8 +21,8 @@ DELAY = 0.3
 
 
 @contextmanager
-def watching(progress: Progress) -> Iterator[Told | None]:
-    """Whom to tell during a call; the last bar is gone afterwards."""
+def watching(progress: Progress) -> Iterator[Callback | None]:
+    """The callback of a call, if there is one; the last bar is gone afterwards."""
     if callable(progress):
         yield progress
         return

@@ -1,59 +1,223 @@
-"""What a model answers with: the fields of the Rust library's structs, under the same names.
-
-The compiled module hands these over as JSON. Fields that this package does not know are passed over, so that a newer
-module can say more than an older package reads.
-"""
+"""What a model answers with, as the Rust library defines it. Written by `generate_results.py`; not to be edited."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime, timezone
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, Literal
 
-R = TypeVar("R", bound="Result")
+from .mixins import (
+    CompletionMixin,
+    DocumentMixin,
+    ExplanationMixin,
+    TextMatchesMixin,
+    TransactionMixin,
+    VerifyReportMixin,
+    date_time,
+)
+from .mixins import Result as Result
 
+TransactionKind = Literal["memorize", "forget", "retire", "restore", "replace", "edit", "merge", "rollback"]
+"""What kind of change a transaction is."""
 
-class Result:
-    """Made from JSON; goes back to plain dicts by `to_dict`."""
+FinishReason = Literal["end", "stop", "length", "cancelled"]
+"""Why a completion ended."""
 
-    # Fields that hold other results, one or a list of them.
-    _nested: ClassVar[Mapping[str, type[Result]]] = {}
+ContentKind = Literal["text", "edit"]
+"""What a version holds."""
 
-    @classmethod
-    def of(cls: type[R], data: Mapping[str, Any]) -> R:
-        """From a dict of its fields; others are passed over."""
-        known = {field.name for field in fields(cls)}  # type: ignore[arg-type]  # every subclass is a dataclass
-        values = {name: value for name, value in data.items() if name in known}
-        for name, kind in cls._nested.items():
-            value = values.get(name)
-            if isinstance(value, list):
-                values[name] = [kind.of(each) for each in value]
-            elif value is not None:
-                values[name] = kind.of(value)
-        return cls(**values)
+CopyKind = Literal["backup", "merged", "frozen", "exported"]
+"""The kind of a copy."""
 
-    @classmethod
-    def read(cls: type[R], text: str) -> R:
-        """From JSON."""
-        return cls.of(json.loads(text))
-
-    @classmethod
-    def read_all(cls: type[R], text: str) -> list[R]:
-        """From a JSON list."""
-        return [cls.of(each) for each in json.loads(text)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As dicts, lists, strings and numbers."""
-        return asdict(self)  # type: ignore[call-overload,no-any-return]
+DocumentState = Literal["live", "retired", "forgotten", "rolled back"]
+"""Whether a document is in the memory."""
 
 
-def _when(milliseconds: int) -> datetime:
-    return datetime.fromtimestamp(milliseconds / 1000, timezone.utc)
+@dataclass(frozen=True)
+class SlotEvidence(Result):
+    """What one slot remembers of a token."""
+
+    layer: int
+    """The layer of the slot, from 1."""
+    head: int
+    """Its head, from 0, the newest."""
+    context_tokens: int
+    """Tokens of its block."""
+    count: float
+    """How often the token followed that block, as far as the cells tell."""
+    noise: float
+    """The standard deviation of that."""
+    total: int
+    """How often the block occurred at all, exactly."""
 
 
-# Documents and transactions
+@dataclass(frozen=True)
+class Excerpt(Result):
+    """The text around a place, in reading order."""
+
+    before: str
+    """What stands before the matching part."""
+    match: str
+    """What is also the end of the context."""
+    token: str
+    """The token."""
+    after: str
+    """What follows it."""
+
+
+@dataclass(frozen=True)
+class Source(Result):
+    """A place in a document where the end of the context is followed by the token."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"excerpt": Excerpt}
+
+    document: str
+    """The document."""
+    version: int
+    """Its version."""
+    offset: int
+    """The token's position in the document."""
+    match_tokens: int
+    """How many tokens before it are the end of the context."""
+    excerpt: Excerpt
+    """The text around it."""
+
+
+@dataclass(frozen=True)
+class Candidate(Result):
+    """A token that may follow."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"evidence": SlotEvidence, "sources": Source}
+
+    token: int
+    """The token."""
+    text: str
+    """Its text."""
+    probability: float
+    """Its probability."""
+    evidence: list[SlotEvidence]
+    """What each slot remembers of it."""
+    sources: list[Source]
+    """Where it stands in live documents; nothing if the model is frozen and has no texts."""
+
+
+@dataclass(frozen=True)
+class ChangeReport(Result):
+    """A change of documents that were there."""
+
+    transaction: int
+    """The transaction."""
+    kind: TransactionKind
+    """What kind of change it is."""
+    documents: list[str]
+    """The documents that changed, by name."""
+    digest_after: str
+    """The digest of the memory afterwards."""
+
+
+@dataclass(frozen=True)
+class CompletionToken(Result):
+    """A token of a completion, or of a text that is scored."""
+
+    token: int
+    """The token."""
+    text: str
+    """The text that became whole with it."""
+    probability: float | None
+    """Its probability, if that was asked for."""
+    best: bool | None
+    """Whether it was the most probable one, if probabilities were asked for."""
+    layer: int | None
+    """The layer, from 1, of the longest context that knew it; none if none did, or if that was not asked for."""
+    context_tokens: int | None
+    """The tokens of that context."""
+
+
+@dataclass(frozen=True)
+class Completion(CompletionMixin):
+    """A continuation of a prompt."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"tokens": CompletionToken}
+
+    completion: str
+    """The continuation, without the prompt."""
+    tokens: list[CompletionToken]
+    """Its tokens."""
+    finish_reason: FinishReason
+    """Why it ended."""
+    tokens_per_second: float
+    """How fast it came."""
+
+
+@dataclass(frozen=True)
+class DigestReport(Result):
+    """The digest of a memory."""
+
+    digest: str
+    """The digest: the same for every model of these settings that knows the same texts."""
+    transaction: int
+    """The last transaction that the memory contains."""
+
+
+@dataclass(frozen=True)
+class Version(Result):
+    """One version of a document."""
+
+    number: int
+    """From 1."""
+    time: str
+    """When it came."""
+    tokens: int
+    """The number of its tokens."""
+    digest: str
+    """The digest of its tokens under the model's secret key."""
+    transaction: int
+    """The transaction that brought it."""
+    parts: list[int]
+    """The tokens of each part; more than one where text was cut out."""
+    kind: ContentKind
+    """What it holds."""
+    prompt_tokens: int | None
+    """The tokens of an edit's prompt."""
+    weight: int | None
+    """How often an edit's continuation is written."""
+    forgotten: int | None
+    """The transaction that scrubbed its tokens, if one did."""
+
+    @property
+    def when(self) -> datetime:
+        """The time as a datetime, in UTC."""
+        return date_time(self.time)
+
+
+@dataclass(frozen=True)
+class Document(DocumentMixin):
+    """A document and all its versions."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"versions": Version}
+
+    id: str
+    """Its name, unique in the model."""
+    state: DocumentState
+    """Whether it is in the memory."""
+    kind: ContentKind
+    """What it holds: of the version that counts or, if none does, of the last one."""
+    version: int | None
+    """The version that counts; none if it was forgotten or rolled back."""
+    tokens: int
+    """Tokens of that version."""
+    time: str | None
+    """When that version came."""
+    labels: dict[str, str]
+    """Labels given by the user."""
+    versions: list[Version]
+    """All versions, in order."""
+
+    @property
+    def when(self) -> datetime | None:
+        """The time as a datetime, in UTC."""
+        return date_time(self.time)
 
 
 @dataclass(frozen=True)
@@ -67,226 +231,83 @@ class Place(Result):
 
 
 @dataclass(frozen=True)
-class Role(Result):
-    """What is written of a version: all of it but the first `prompt` tokens, `weight` times."""
-
-    name: str
-    """`text`, or `edit`."""
-    prompt: int = 0
-    weight: int = 1
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any] | str) -> Role:
-        """From the way a Rust enum is written."""
-        if isinstance(data, str):
-            return cls(data.lower())
-        ((name, inside),) = data.items()
-        return cls(name.lower(), inside.get("prompt", 0), inside.get("weight", 1))
-
-
-@dataclass(frozen=True)
-class Version(Result):
-    """One version of a document."""
-
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"role": Role}
-
-    number: int
-    """From 1."""
-    time: int
-    """When it came, in milliseconds since 1970."""
-    tokens: int
-    digest: str
-    """Of its tokens, under the model's secret key."""
-    transaction: int
-    """The transaction that brought it."""
-    parts: list[int]
-    """The tokens of each part; more than one where text was cut out."""
-    role: Role
-    """What is written of it."""
-    forgotten: int | None
-    """The transaction that scrubbed its tokens, if one did."""
-
-    @property
-    def when(self) -> datetime:
-        """When it came, in UTC."""
-        return _when(self.time)
-
-
-@dataclass(frozen=True)
-class Document(Result):
-    """A document and all its versions."""
-
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"versions": Version, "place": Place}
-
-    id: str
-    labels: dict[str, str]
-    versions: list[Version]
-    place: Place | None
-    """Where it is now; None if what brought it here was rolled back, or if it was forgotten."""
-
-    @property
-    def state(self) -> str:
-        """In a word: `live`, `retired`, `forgotten`, or `rolled back`."""
-        if self.place is not None:
-            return "live" if self.place.live else "retired"
-        return "forgotten" if all(version.forgotten is not None for version in self.versions) else "rolled back"
-
-    @property
-    def current(self) -> Version | None:
-        """The version that counts."""
-        place = self.place
-        return next((v for v in self.versions if place is not None and v.number == place.version), None)
-
-
-@dataclass(frozen=True)
-class Op(Result):
+class DocumentChange(Result):
     """What a transaction did to one document."""
 
     _nested: ClassVar[Mapping[str, type[Result]]] = {"before": Place, "after": Place}
 
     document: str
+    """The document."""
     before: Place | None
+    """Where it was; none if it was not there."""
     after: Place | None
+    """Where it is afterwards; none if it is gone."""
 
 
 @dataclass(frozen=True)
-class Forgotten(Result):
-    """All that is left of a forgotten text."""
+class DocumentMatches(Result):
+    """Where a document contains a text."""
 
     document: str
+    """The document."""
     version: int
-    digest: str
-    """Of the version's tokens, under the model's secret key."""
+    """The version that counts."""
+    live: bool
+    """Whether it is in the memory."""
+    count: int
+    """How often it contains the text."""
+    offsets: list[int]
+    """The bytes of the document's text before each occurrence, of the first thousand."""
 
 
 @dataclass(frozen=True)
-class Transaction(Result):
-    """One change of a model."""
+class DocumentText(Document):
+    """A document with the text of one of its versions."""
 
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"ops": Op, "forgotten": Forgotten}
-
-    id: int
-    """Its number, from 1."""
-    time: int
-    """When, in milliseconds since 1970."""
-    kind: str
-    """memorize, forget, retire, restore, replace, edit, merge or rollback."""
-    reason: str | None
-    ops: list[Op]
-    undoes: int | None
-    """The transaction that this one rolled back."""
-    undone_by: int | None
-    """The transaction that rolled this one back."""
-    forgotten: list[Forgotten]
-
-    @property
-    def when(self) -> datetime:
-        """When, in UTC."""
-        return _when(self.time)
-
-    @property
-    def documents(self) -> list[str]:
-        """The documents that it changed."""
-        return [op.document for op in self.ops]
-
-
-# What came of a change
+    text: str | None
+    """The text; none if that version was forgotten, or no version counts."""
 
 
 @dataclass(frozen=True)
-class Memorized(Result):
-    """What came of memorizing."""
+class EditReport(Result):
+    """What an edit did."""
 
     transaction: int | None
-    """None if nothing had to change."""
-    added: list[str]
-    """Documents that are new."""
-    updated: list[str]
-    """Documents that got a new version."""
-    unchanged: list[str]
-    """Documents that were here with the same content."""
-    tokens: int
-    """Tokens that were memorized."""
-
-
-@dataclass(frozen=True)
-class Copy(Result):
-    """A copy of the model that was made, and may hold what was forgotten later."""
-
-    kind: str
-    """backup, merged, frozen or exported."""
-    path: str
-    time: int
-    """When, in milliseconds since 1970."""
-    transaction: int
-    """The last transaction that it contains."""
-
-    @property
-    def when(self) -> datetime:
-        """When, in UTC."""
-        return _when(self.time)
-
-
-@dataclass(frozen=True)
-class Receipt(Result):
-    """What a forget did, and what it could not reach."""
-
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"forgotten": Forgotten, "copies": Copy}
-
-    transaction: int
-    documents: list[str]
-    """The documents that were forgotten, or from which text was cut."""
-    tokens: int
-    """Tokens that left the memory."""
-    digest_after: str
-    """The digest of the memory afterwards."""
-    forgotten: list[Forgotten]
-    """For each version that was scrubbed, what is left of it."""
-    shared: list[str]
-    """Live documents that share a passage with what was forgotten; they still know it."""
-    copies: list[Copy]
-    """Copies made earlier, which still contain it."""
-    subtracting: float
-    """Seconds to record the intent and to subtract."""
-    scrubbing: float
-    """Seconds to write the checkpoint and to copy the ledger."""
-
-
-@dataclass(frozen=True)
-class Edited(Result):
-    """An edit that was made."""
-
-    transaction: int | None
-    """None if the target won without it."""
+    """The transaction; none if the target won without it."""
     document: str | None
     """The document that holds the edit."""
     weight: int
     """The weight that was needed."""
+    digest_after: str
+    """The digest of the memory afterwards."""
 
 
 @dataclass(frozen=True)
-class Merged(Result):
-    """What came of merging."""
+class Explanation(ExplanationMixin):
+    """Why a memory says what it says after a prompt."""
 
-    transaction: int | None
-    """None if nothing had to change."""
-    added: list[str]
-    """Documents that came in under their own id."""
-    same: list[str]
-    """Documents that were here with the same content: they count once."""
-    conflicts: list[str]
-    """Documents of ours that were kept, or replaced by theirs."""
-    renamed: list[tuple[str, str]]
-    """Documents that came in under another id: theirs, ours."""
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"candidates": Candidate}
 
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Merged:
-        """From a dict of its fields."""
-        return super().of({**data, "renamed": [(theirs, ours) for theirs, ours in data["renamed"]]})
+    prediction: str
+    """The most probable token, as text."""
+    candidates: list[Candidate]
+    """The most probable tokens, the likeliest first."""
 
 
 @dataclass(frozen=True)
-class Frozen(Result):
+class ForgottenVersion(Result):
+    """All that is left of a forgotten version."""
+
+    document: str
+    """The document it was in."""
+    version: int
+    """The version."""
+    digest: str
+    """The digest of the version's tokens under the model's secret key."""
+
+
+@dataclass(frozen=True)
+class FreezeReport(Result):
     """What freezing cost."""
 
     bits: int
@@ -301,146 +322,251 @@ class Frozen(Result):
     """The share of them that the frozen model recalls."""
 
 
-# What is in a model
+@dataclass(frozen=True)
+class MemorizeReport(Result):
+    """What memorizing did."""
+
+    transaction: int | None
+    """The transaction; none if nothing had to change."""
+    documents: int
+    """Documents that were given."""
+    added: list[str]
+    """Documents that are new."""
+    updated: list[str]
+    """Documents that got a new version."""
+    unchanged: list[str]
+    """Documents that were here with the same content."""
+    tokens: int
+    """Tokens that were memorized."""
+    seconds: float
+    """How long it took."""
+    tokens_per_second: float
+    """How fast it was."""
+    load: float
+    """How full the memory is now; 1 is full."""
 
 
 @dataclass(frozen=True)
-class Found(Result):
-    """A document that contains a text."""
+class RenamedDocument(Result):
+    """A document that came in under another id."""
 
-    document: str
-    version: int
-    live: bool
-    """Whether it is in the memory."""
-    offsets: list[int]
-    """The bytes of the document's text before each occurrence."""
+    theirs: str
+    """Its id in the other model."""
+    ours: str
+    """Its id here."""
+
+
+@dataclass(frozen=True)
+class MergeReport(Result):
+    """What merging did."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"renamed": RenamedDocument}
+
+    transaction: int | None
+    """The transaction; none if nothing had to change."""
+    added: list[str]
+    """Documents that came in under their own id."""
+    same: list[str]
+    """Documents that were here with the same content: they count once."""
+    conflicts: list[str]
+    """Documents of ours that were kept, or replaced by theirs."""
+    renamed: list[RenamedDocument]
+    """Documents that came in under another id."""
+    digest_after: str
+    """The digest of the memory afterwards."""
+    load: float
+    """How full the memory is now; 1 is full."""
+
+
+@dataclass(frozen=True)
+class ModelCopy(Result):
+    """A copy of a model that was made and may hold what was forgotten later."""
+
+    kind: CopyKind
+    """What kind of copy."""
+    path: str
+    """Where it was made."""
+    time: str
+    """When it was made."""
+    transaction: int
+    """The last transaction that it contains."""
+
+    @property
+    def when(self) -> datetime:
+        """The time as a datetime, in UTC."""
+        return date_time(self.time)
+
+
+@dataclass(frozen=True)
+class Receipt(Result):
+    """What a forget did, and what it could not reach."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"forgotten": ForgottenVersion, "copies": ModelCopy}
+
+    transaction: int
+    """The transaction."""
+    documents: list[str]
+    """The documents that were forgotten, or from which text was cut."""
+    tokens: int
+    """Tokens that left the memory."""
+    digest_after: str
+    """The digest of the memory afterwards."""
+    forgotten: list[ForgottenVersion]
+    """For each version that was scrubbed, the digest of its tokens under the model's secret key."""
+    shared: list[str]
+    """Live documents that share a passage with what was forgotten; they still know it."""
+    copies: list[ModelCopy]
+    """Copies made earlier, which still contain it."""
+    subtracting_seconds: float
+    """How long it took to record the intent and to subtract."""
+    scrubbing_seconds: float
+    """How long it took to write the checkpoint and to copy the ledger."""
+
+
+@dataclass(frozen=True)
+class Proof(Result):
+    """A forget, and its proof: the memory is one that never saw what was forgotten."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"receipt": Receipt}
+
+    receipt: Receipt
+    """What the forget did."""
+    digest_before: str
+    """The digest of the memory before."""
+    digest_never_saw: str
+    """The digest of a memory made of the other documents, which never saw those that were forgotten."""
+    equal: bool
+    """Whether the memory has that digest afterwards."""
+
+
+@dataclass(frozen=True)
+class RebuildReport(Result):
+    """A memory that was made again."""
+
+    parameters: int
+    """Its cells."""
+    digest: str
+    """Its digest."""
+
+
+@dataclass(frozen=True)
+class RecallReport(Result):
+    """How much of texts a model recalls, each token from those before it."""
+
+    tokens: int
+    """Tokens of the texts."""
+    evaluated: int
+    """Tokens that have others before them."""
+    correct: int
+    """Those of them that were the most probable ones."""
+    recall: float
+    """The share of those evaluated that were correct."""
+    tokens_per_second: float
+    """How fast that went."""
+
+
+@dataclass(frozen=True)
+class ScoreReport(Result):
+    """How probable texts are."""
+
+    tokens: int
+    """Tokens of the texts, their ends included."""
+    log_likelihood: float
+    """The natural logarithm of their probability."""
+    perplexity: float
+    """Their perplexity a token."""
 
 
 @dataclass(frozen=True)
 class Stats(Result):
     """A model in figures."""
 
-    engine: str
     tokenizer: str
+    """The tokenizer's name."""
+    frozen: int | None
+    """Bits a cell, if the model is frozen."""
     heads: int
+    """Heads of a layer."""
     layers: int
+    """Layers."""
     parameters: int
     """Cells."""
     bytes: int
-    """Bytes held in all."""
+    """Bytes of memory in all."""
     cell_bytes: int
+    """Bytes of cells."""
     table_bytes: int
-    """Bytes of tables, which grow with the text, or of codes."""
-    documents: int
-    """Live documents."""
+    """Bytes of tables, which grow with the text."""
+    documents: int | None
+    """Live documents; none if the model is frozen, and so has no documents."""
     tokens: int
-    """Their tokens."""
+    """Tokens that are memorized."""
     parameters_per_token: float | None
+    """Cells for each token."""
     bytes_per_token: float | None
-    load: float | None
-    """Tokens over those that fit at 92 cells each."""
-    noise: float | None
+    """Bytes for each token."""
+    load: float
+    """Tokens over those that fit at 92 cells each; 1 is full."""
+    noise: float
     """The deviation of a count read from all long contexts together."""
-    predicted_recall: float | None
+    predicted_recall: float
     """The share of tokens that should be recalled."""
+    transaction: int
+    """The last transaction."""
 
 
 @dataclass(frozen=True)
-class Verified(Result):
+class TextMatches(TextMatchesMixin):
+    """Where a text occurs."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"documents": DocumentMatches}
+
+    documents: list[DocumentMatches]
+    """The documents that contain it."""
+    count: int
+    """How often it occurs in all."""
+
+
+@dataclass(frozen=True)
+class Transaction(TransactionMixin):
+    """One change of the model."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"changes": DocumentChange, "forgotten": ForgottenVersion}
+
+    id: int
+    """Its number, from 1."""
+    time: str
+    """When it was made."""
+    kind: TransactionKind
+    """What kind of change it is."""
+    reason: str | None
+    """Why, in the user's words."""
+    changes: list[DocumentChange]
+    """What it did, document by document."""
+    undoes: int | None
+    """The transaction that this one rolled back."""
+    undone_by: int | None
+    """The transaction that rolled this one back."""
+    forgotten: list[ForgottenVersion]
+    """What it forgot: all that is left of it."""
+    can_roll_back: bool
+    """Whether it may be rolled back, if no later one depends on it."""
+
+    @property
+    def when(self) -> datetime:
+        """The time as a datetime, in UTC."""
+        return date_time(self.time)
+
+
+@dataclass(frozen=True)
+class VerifyReport(VerifyReportMixin):
     """What was checked, and what is wrong."""
 
     documents: int
+    """Documents that were checked; 0 if the model is frozen, and so has no documents."""
     versions: int
+    """Versions whose tokens were compared with their digests."""
     digest: str
+    """The digest of the memory."""
     damage: list[str]
     """What is wrong, in words; empty if nothing is."""
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.damage
-
-
-# Reading
-
-
-@dataclass(frozen=True)
-class Heard(Result):
-    """What one slot of the memory remembers of a token."""
-
-    layer: int
-    """From 1."""
-    head: int
-    """From 0, the newest."""
-    context_tokens: int
-    """Tokens of its block."""
-    count: float
-    """How often the token followed that block, as far as the cells tell."""
-    noise: float
-    """The standard deviation of that."""
-    total: int
-    """How often the block occurred at all, exactly."""
-
-
-@dataclass(frozen=True)
-class Origin(Result):
-    """A place in a document where the end of the context is followed by the token."""
-
-    document: str
-    version: int
-    offset: int
-    """The token's position in the document."""
-    match_tokens: int
-    """How many tokens before it are the end of the context."""
-
-
-@dataclass(frozen=True)
-class Candidate(Result):
-    """A token that may follow."""
-
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"evidence": Heard, "sources": Origin}
-
-    token: int
-    text: str
-    probability: float
-    evidence: list[Heard]
-    """What each slot remembers of it."""
-    sources: list[Origin]
-    """Where it stands in live documents."""
-
-
-@dataclass(frozen=True)
-class Explanation(Result):
-    """Why a memory says what it says. Printed, it reads like `memo explain`."""
-
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"candidates": Candidate}
-
-    prediction: str
-    """The most probable token, as text."""
-    candidates: list[Candidate]
-    """The most probable tokens, the likeliest first."""
-
-    def __str__(self) -> str:
-        lines = []
-        for candidate in self.candidates:
-            lines.append(f"{json.dumps(candidate.text, ensure_ascii=False):<18}{100 * candidate.probability:.2f} %")
-            for heard in candidate.evidence:
-                place = "last" if heard.head == 0 else "older"
-                block = "token" if heard.context_tokens == 1 else "tokens"
-                times = f"{heard.count:.1f} ± {heard.noise:.2f} of {heard.total} times"
-                lines.append(f"    {place} {heard.context_tokens} {block}: {times}")
-            for origin in candidate.sources:
-                lines.append(f"    {origin.document} token {origin.offset}, {origin.match_tokens} match")
-        return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Recalled(Result):
-    """How much of texts a model knows, each token from those before it."""
-
-    tokens: int
-    evaluated: int
-    """Tokens that have others before them."""
-    correct: int
-    recall: float
-    """The share of those evaluated that were correct."""

@@ -231,7 +231,8 @@ impl CompletionStream {
         self.generation.accept(choice);
         if token == self.end {
             // Bytes of a character that the document itself does not complete.
-            self.filter.append(self.decoder.take().map_or_else(String::new, StreamDecoder::finish));
+            let rest = self.decoder.take().map_or_else(String::new, StreamDecoder::finish);
+            self.filter.append(&rest);
             if score.is_some() {
                 let end = CompletionToken::new(token, String::new(), score, context);
                 self.filter.push(CompletionToken { end: true, ..end });
@@ -244,7 +245,8 @@ impl CompletionStream {
         if self.filter.stopped() {
             return self.end(FinishReason::Stop);
         }
-        self.filter.release(&mut self.ready);
+        let whole = self.decoder.as_ref().is_none_or(StreamDecoder::is_whole);
+        self.filter.release(&mut self.ready, whole);
         if self.generated == self.options.max_tokens {
             // A character that is cut off by the length is left out.
             self.end(FinishReason::Length);

@@ -117,10 +117,14 @@ const AROUND: usize = 24;
 impl Snapshot {
     /// Explains the `count` most probable continuations of a prompt.
     pub fn explain(&self, prompt: &str, count: usize) -> Result<Explanation, Error> {
+        self.explain_tokens(&self.tokenizer.encode(prompt)?, count)
+    }
+
+    /// Explains the `count` most probable tokens after those of a context.
+    pub fn explain_tokens(&self, context: &[u32], count: usize) -> Result<Explanation, Error> {
         let memory = self.memory()?;
-        let context = self.tokenizer.encode(prompt)?;
-        let top = self.distribution(&context)?.top(count);
-        let evidence = memory.evidence(&context)?;
+        let top = self.distribution(context)?.top(count);
+        let evidence = memory.evidence(context)?;
         let settings = memory.settings();
         let mut candidates = Vec::new();
         for (token, probability) in top {
@@ -141,7 +145,7 @@ impl Snapshot {
                 text: self.tokenizer.decode_lossy(&[token]),
                 probability,
                 evidence: evidence.collect(),
-                sources: self.sources(&context, token)?,
+                sources: self.sources(context, token)?,
             });
         }
         let prediction = candidates.first().map_or_else(String::new, |c| c.text.clone());

@@ -76,6 +76,21 @@ impl Snapshot {
         Ok(self.readout.distribution(self.memory()?, context, &mut Scratch::default())?)
     }
 
+    /// How many of the last tokens of a context can matter.
+    pub fn window(&self) -> Result<usize, Error> {
+        Ok(self.readout.window(self.memory()?))
+    }
+
+    /// Whatever `look` sees in the distribution at each of some positions of a text, within `0..text.len() + 1`.
+    pub fn map_distributions<T: Send>(
+        &self,
+        text: &[u32],
+        positions: Range<usize>,
+        look: impl Fn(usize, &Distribution<'_>) -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
+        Ok(map_distributions(self.memory()?, &self.readout, text, positions, look)?)
+    }
+
     /// The score of the tokens at some positions of a text, within `0..text.len() + 1`, each with the `top` most probable
     /// ones. The token after the last is the end.
     pub fn token_scores(
@@ -85,10 +100,9 @@ impl Snapshot {
         top: usize,
     ) -> Result<Vec<TokenScore>, Error> {
         let end = self.config.memory.end;
-        let score = |p: usize, distribution: &Distribution<'_>| {
+        self.map_distributions(text, positions, |p, distribution| {
             TokenScore::new(distribution, text.get(p).copied().unwrap_or(end), top)
-        };
-        Ok(map_distributions(self.memory()?, &self.readout, text, positions, score)?)
+        })
     }
 
     /// The most probable token at some positions of a text, within `0..text.len() + 1`.

@@ -21,15 +21,11 @@ impl StopFilter {
         self.tokens.push_back(token);
     }
 
-    /// Adds text to the last token, or to one of its own if none is held.
-    pub(super) fn append(&mut self, text: String) {
-        match self.tokens.back_mut() {
-            _ if text.is_empty() => {}
-            Some(last) => {
-                last.text.push_str(&text);
-                self.text.push_str(&text);
-            }
-            None => self.push(CompletionToken { text, ..CompletionToken::default() }),
+    /// Adds text to the last token, if it is still held.
+    pub(super) fn append(&mut self, text: &str) {
+        if let Some(last) = self.tokens.back_mut() {
+            last.text.push_str(text);
+            self.text.push_str(text);
         }
     }
 
@@ -50,8 +46,9 @@ impl StopFilter {
         true
     }
 
-    /// Moves tokens to `to` that cannot be part of a stop any more.
-    pub(super) fn release(&mut self, to: &mut VecDeque<CompletionToken>) {
+    /// Moves tokens to `to` that cannot be part of a stop any more. The last one stays unless its text is `whole`: the end
+    /// may add to it.
+    pub(super) fn release(&mut self, to: &mut VecDeque<CompletionToken>, whole: bool) {
         let begun = |stop: &String| {
             (1..stop.len())
                 .rev()
@@ -59,7 +56,8 @@ impl StopFilter {
         };
         let kept = self.stops.iter().filter_map(begun).max().unwrap_or(0);
         let mut free = self.text.len() - kept;
-        while self.tokens.front().is_some_and(|token| token.text.len() <= free) {
+        let stay = usize::from(!whole);
+        while self.tokens.len() > stay && self.tokens[0].text.len() <= free {
             let Some(token) = self.tokens.pop_front() else { break };
             free -= token.text.len();
             self.text.drain(..token.text.len());
@@ -88,7 +86,7 @@ mod tests {
             if stopped {
                 break;
             }
-            filter.release(&mut out);
+            filter.release(&mut out, true);
         }
         filter.flush(&mut out);
         (out.into_iter().map(|token| token.text).collect(), stopped)

@@ -80,9 +80,18 @@ impl Store {
         target: &str,
         reason: Option<&str>,
     ) -> Result<EditReport, Error> {
-        let mut tokens = self.tokenizer.encode(prompt)?;
-        let before = tokens.len();
-        tokens.extend(self.tokenizer.encode(target)?);
+        let (prompt, target) = (self.tokenizer.encode(prompt)?, self.tokenizer.encode(target)?);
+        self.edit_tokens(&prompt, &target, reason)
+    }
+
+    /// The same with the tokens of prompt and target.
+    pub fn edit_tokens(
+        &mut self,
+        prompt: &[u32],
+        target: &[u32],
+        reason: Option<&str>,
+    ) -> Result<EditReport, Error> {
+        let (tokens, before) = ([prompt, target].concat(), prompt.len());
         if before == 0 || tokens.len() == before {
             return Err(Error::Invalid("an edit needs a prompt and a target".to_owned()));
         }

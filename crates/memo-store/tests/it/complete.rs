@@ -62,6 +62,23 @@ fn a_completion_has_whole_characters_wherever_it_is_cut() {
     }
 }
 
+/// A document of bytes may end in the middle of a character, and so may a prompt.
+#[test]
+fn half_a_character_belongs_to_the_token_that_began_it() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = store(&home);
+    let tokens: Vec<u32> = b"Half of \xe6\x9a".map(u32::from).to_vec();
+    store.memorize([NewDocument::tokens(tokens.clone())], None).unwrap();
+    let done = store.complete("Half", &CompletionOptions::greedy(50)).unwrap();
+    assert_eq!((done.completion.as_str(), done.finish_reason), (" of \u{fffd}", FinishReason::End));
+    let made: Vec<u32> = done.tokens.iter().map(|token| token.token).collect();
+    assert_eq!(made, tokens[4..]);
+    let options = CompletionOptions::default();
+    let mut stream = CompletionStream::new(store.tokenizer(), &tokens, &options).unwrap();
+    assert_eq!(stream.next_token(store.memory().unwrap()).unwrap(), None);
+    assert_eq!(stream.finish_reason(), Some(FinishReason::End));
+}
+
 #[test]
 fn probabilities_and_contexts_come_only_if_asked_for() {
     let home = tempfile::tempdir().unwrap();

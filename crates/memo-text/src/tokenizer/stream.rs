@@ -87,6 +87,11 @@ impl StreamDecoder {
         }
     }
 
+    /// Whether all tokens so far have given their text: none waits for the rest of a character.
+    pub fn is_whole(&self) -> bool {
+        self.held.is_empty() && self.shown == self.window.len()
+    }
+
     /// Ends the stream and gives what was still held, U+FFFD in place of half a character.
     pub fn finish(mut self) -> String {
         let rest = self.rest_of_window(true);

@@ -11,6 +11,6 @@ except ImportError as error:
     raise ImportError("memo_lm.ray needs Ray: pip install 'memo_lm[ray]'") from error
 
 from .memorize import memorize
-from .sharded import ShardedMemo, ShardedStats, Subtracted
+from .sharded import ShardedMemo, ShardedReceipt, ShardedStats
 
-__all__ = ["ShardedMemo", "ShardedStats", "Subtracted", "memorize"]
+__all__ = ["ShardedMemo", "ShardedReceipt", "ShardedStats", "memorize"]

@@ -34,9 +34,9 @@ class Holder:
         """Memorizes documents, or forgets them if weight is -1."""
         self._shard.write(documents, weight)
 
-    def find(self, wanted: _memo.Wanted) -> _memo.Found:
-        """What it has of what a lens wants."""
-        return self._shard.find(wanted)
+    def find(self, request: _memo.Request) -> _memo.Response:
+        """What it has of what a reader wants."""
+        return self._shard.find(request)
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Its share of the counts that every reader needs."""

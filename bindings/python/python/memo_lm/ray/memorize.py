@@ -18,7 +18,7 @@ import ray
 from .. import inputs
 from .._memo import InvalidError
 from ..memo import Memo
-from ..progress import Progress, Told, watching
+from ..progress import Callback, Progress, watching
 from . import parts, plan, sizes, tasks
 from .parts import Range
 from .plan import Plan
@@ -67,8 +67,8 @@ def memorize(
     reading = Reading(jsonl_field, False, id_column, text_column)
     agreed = plan.agreed(source, target, work, options, reading, workers)
     if not (agreed.finished and target.exists()):
-        with watching(progress) as told:
-            whole = _parts(agreed, workers, force, told)
+        with watching(progress) as callback:
+            whole = _parts(agreed, workers, force, callback)
         _finish(agreed, parts.folder(work, whole) / parts.MODEL, target, force)
     return Memo.open(target)
 
@@ -86,7 +86,7 @@ def _tree(count: int) -> dict[Range, tuple[Range, Range] | None]:
     return tree
 
 
-def _parts(agreed: Plan, workers: int, force: bool, told: Told | None) -> Range:
+def _parts(agreed: Plan, workers: int, force: bool, callback: Callback | None) -> Range:
     """Makes all parts that are not there yet; gives the one that is everything."""
     tree = _tree(len(agreed.shards))
     whole = (0, len(agreed.shards) - 1)
@@ -104,11 +104,11 @@ def _parts(agreed: Plan, workers: int, force: bool, told: Told | None) -> Range:
             finished, _ = ray.wait(list(running), timeout=LOOK)
             tasks.get(finished)
             done.update(running.pop(ref) for ref in finished)
-            if told is not None and left:
-                told("memorizing", parts.told(agreed.work), agreed.bytes)
-            elif told is not None:
+            if callback is not None and left:
+                callback("memorizing", parts.bytes_read(agreed.work), agreed.bytes)
+            elif callback is not None:
                 merges = sum(of is not None for of in tree.values())
-                told("merging", merges - len(todo) - len(running), merges)
+                callback("merging", merges - len(todo) - len(running), merges)
     finally:
         for ref in running:
             ray.cancel(ref, force=True)
@@ -158,9 +158,9 @@ def _check(made: Path, force: bool) -> None:
     """Refuses a model that has nothing in it, or more than it can recall."""
     with Memo.open(made) as memo:
         stats = memo.stats()
-    if stats.documents == 0:
+    if not stats.documents:
         raise InvalidError("there is nothing to memorize: every document is empty, or there is none")
-    if stats.engine == "sparse" and not force:
+    if not force:
         sizes.check(stats.parameters, stats.tokens + stats.documents)
 
 

@@ -57,7 +57,7 @@ def build(work: Path, shard: int, items: list[Item], how: Reading, force: bool) 
     mine.mkdir(parents=True)
     shutil.copytree(work / plan.EMPTY, mine / MODEL)
     read = tokens = 0
-    tell(work, shard, read)
+    report(work, shard, read)
     with Memo.open(mine / MODEL) as memo, (mine / SOURCES).open("w") as index:
         about = memo.stats()
         for batch in batches(items, how):
@@ -65,7 +65,7 @@ def build(work: Path, shard: int, items: list[Item], how: Reading, force: bool) 
             given = [{"text": content, "id": id, "labels": labels} for id, content, labels, _ in fresh]
             came = memo.memorize(given, force=True, progress=False)
             tokens += came.tokens + len(came.added)
-            if about.engine == "sparse" and not force:
+            if not force:
                 sizes.check(about.parameters, tokens)
             if came.updated:
                 conflict(came.updated[0], origin(mine, came.updated[0]), origin_in(fresh, came.updated[0]))
@@ -74,7 +74,7 @@ def build(work: Path, shard: int, items: list[Item], how: Reading, force: bool) 
                     index.write(json.dumps([id, source]) + "\n")
             index.flush()
             read += batch.bytes
-            tell(work, shard, read)
+            report(work, shard, read)
         # Whoever merges it need not write all its text again.
         memo.checkpoint()
     put(mine, done)
@@ -184,16 +184,16 @@ def origin_in(documents: list[Found], id: str) -> str:
 # How far workers are
 
 
-def tell(work: Path, shard: int, read: int) -> None:
+def report(work: Path, shard: int, read: int) -> None:
     """Writes down how much of a shard was read, and who does it."""
-    told = work / PROGRESS / f"{shard:05}.json"
-    told.parent.mkdir(exist_ok=True)
-    beside = told.with_suffix(f".{os.getpid()}")
+    place = work / PROGRESS / f"{shard:05}.json"
+    place.parent.mkdir(exist_ok=True)
+    beside = place.with_suffix(f".{os.getpid()}")
     beside.write_text(json.dumps({"bytes": read, "pid": os.getpid(), "host": platform.node()}))
-    beside.replace(told)
+    beside.replace(place)
 
 
-def told(work: Path) -> int:
+def bytes_read(work: Path) -> int:
     """How much was read, by all."""
     read = 0
     for each in (work / PROGRESS).glob("*.json"):

@@ -172,8 +172,7 @@ def _is_dataset(source: Any) -> bool:
 
 
 def _is_sized(config: dict[str, Any]) -> bool:
-    sizes = [config.get(name) for name in ("memory", "parameters", "tokens")]
-    return config.get("engine") == "dense" or any(size is not None for size in sizes)
+    return any(config.get(name) is not None for name in ("memory", "parameters", "tokens"))
 
 
 def _empty(
@@ -186,7 +185,7 @@ def _empty(
     shutil.rmtree(path, ignore_errors=True)
     sized = config if tokens is None or _is_sized(config) else {**config, "tokens": tokens}
     with Memo.create(path, **sized) as memo:
-        about = json.dumps([memo.engine, memo.settings, memo.tokenizer, memo.tokenizer_json], sort_keys=True)
+        about = json.dumps([memo.settings, memo.tokenizer, memo.tokenizer_json], sort_keys=True)
         raw = memo.core.raw
         core = memo.core
     # Its tokenizer outlives it.

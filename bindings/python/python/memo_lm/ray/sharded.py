@@ -10,6 +10,7 @@ import hashlib
 import json
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -22,7 +23,8 @@ from numpy.typing import NDArray
 from .. import _memo, inputs
 from .._memo import InvalidError, NotFoundError, StateError
 from ..inputs import Document, Text, Tokenizer, whole
-from ..results import Memorized, Recalled, Result
+from ..mixins import Result
+from ..results import Completion, MemorizeReport, RecallReport
 from . import sizes
 from .holders import Holders, Kept
 
@@ -35,7 +37,7 @@ BATCH = 32
 
 
 @dataclass(frozen=True)
-class Subtracted(Result):
+class ShardedReceipt(Result):
     """What a forget did."""
 
     documents: list[str]
@@ -72,12 +74,12 @@ class ShardedMemo:
     store. One call works at a time.
     """
 
-    def __init__(self, lens: _memo.ShardReader, holders: Holders) -> None:
-        self._lens = lens
+    def __init__(self, reader: _memo.ShardReader, holders: Holders) -> None:
+        self._reader = reader
         self._holders = holders
         self._secret = secrets.token_bytes(32)
         self._changes = 0
-        # What the lens has fetched is of no use after a write.
+        # What the reader has fetched is of no use after a write.
         self._fresh = False
         self._lock = threading.RLock()
 
@@ -104,9 +106,11 @@ class ShardedMemo:
         """
         count = whole("num_shards", num_shards)
         sizes = {"memory": memory, "parameters": parameters, "tokens": tokens}
-        told = inputs.options(tokenizer, words_from, sizes, slots, heads=heads, layers=layers, older=older, seed=seed)
-        lens = _memo.ShardReader.create(count, **told)
-        return ShardedMemo(lens, Holders(lens.settings, count, actor_options or {}))
+        options = inputs.options(
+            tokenizer, words_from, sizes, slots, heads=heads, layers=layers, older=older, seed=seed
+        )
+        reader = _memo.ShardReader.create(count, **options)
+        return ShardedMemo(reader, Holders(reader.settings, count, actor_options or {}))
 
     def shutdown(self) -> None:
         """Ends the actors. What they held is gone."""
@@ -130,35 +134,35 @@ class ShardedMemo:
     @property
     def settings(self) -> dict[str, Any]:
         """Its sizes, slots and seed."""
-        return json.loads(self._lens.settings)
+        return json.loads(self._reader.settings)
 
     @property
     def tokenizer(self) -> str:
         """The tokenizer's name."""
-        return self._lens.tokenizer
+        return self._reader.tokenizer
 
     @property
     def vocab_size(self) -> int:
         """How many token ids there are, the end of a document included."""
-        return self._lens.vocab_size
+        return self._reader.vocab_size
 
     @property
     def eos(self) -> int:
         """The end of a document, which is no text's token."""
-        return self._lens.eos
+        return self._reader.eos
 
     @property
     def window(self) -> int:
         """How many of the last tokens of a context can matter."""
-        return self._lens.window
+        return self._reader.window
 
     def encode(self, text: str) -> NDArray[np.uint32]:
         """The token ids of a text."""
-        return self._lens.encode(text)
+        return self._reader.encode(inputs.string("text", text))
 
     def decode(self, tokens: inputs.Tokens) -> str:
         """The text of token ids."""
-        return self._lens.decode(inputs.token_ids(tokens, self.vocab_size))
+        return self._reader.decode(inputs.token_ids(tokens, self.vocab_size))
 
     def docs(self) -> list[str]:
         """The ids of all documents that are in it."""
@@ -169,16 +173,18 @@ class ShardedMemo:
         with self._lock:
             held = self._holders.ask("held")
             kept = self._holders.documents.values()
-            tokens = sum(each.tokens for each in kept)
             return ShardedStats(
                 shards=len(held),
                 documents=len(kept),
-                tokens=tokens,
+                tokens=sum(each.tokens for each in kept),
                 parameters=self._cells,
                 bytes=sum(held),
                 bytes_by_shard=held,
-                load=sizes.load(self._cells, tokens + len(kept)),
+                load=self._load(),
             )
+
+    def _load(self) -> float:
+        return sizes.load(self._cells, sum(each.tokens + 1 for each in self._holders.documents.values()))
 
     @property
     def _cells(self) -> int:
@@ -187,39 +193,46 @@ class ShardedMemo:
     def digest(self) -> str:
         """The digest of the memory: equal to that of a `Memo` of the same documents and settings."""
         with self._lock:
-            return _memo.combine(self._lens.settings, self._holders.ask("leaves"))
+            return _memo.combine(self._reader.settings, self._holders.ask("leaves"))
 
     # Changes
 
     def memorize(
         self, what: Text | Document | Iterable[Document], id: str | None = None, *, force: bool = False
-    ) -> Memorized:
+    ) -> MemorizeReport:
         """Memorizes a document, or an iterable of them: all or none.
 
         Documents are given as to `Memo.memorize`. A known id with the same content changes nothing; with another, the
         old content leaves the memory. A memory that would be overfull refuses, unless force.
         """
+        start = time.perf_counter()
         with self._lock:
             known = self._holders.documents
             new = self._named(what, id)
+            given = len(new)
             unchanged = [name for name, (digest, _) in new.items() if name in known and known[name].digest == digest]
             for name in unchanged:
                 del new[name]
             updated = [name for name in new if name in known]
-            positions = sum(len(ids) + 1 for _, ids in new.values())
             if not force:
+                positions = sum(len(ids) + 1 for _, ids in new.values())
                 sizes.check(self._cells, positions + sum(each.tokens + 1 for each in known.values()))
             come = {name: Kept(digest, len(ids), ray.put(ids)) for name, (digest, ids) in new.items()}
             self._change([known[name] for name in updated], list(come.values()), {**known, **come})
-            return Memorized(
+            tokens, seconds = sum(each.tokens for each in come.values()), time.perf_counter() - start
+            return MemorizeReport(
                 transaction=self._changes if come else None,
+                documents=given,
                 added=[name for name in new if name not in known],
                 updated=updated,
                 unchanged=unchanged,
-                tokens=sum(each.tokens for each in come.values()),
+                tokens=tokens,
+                seconds=seconds,
+                tokens_per_second=tokens / seconds,
+                load=self._load(),
             )
 
-    def forget(self, ids: str | Iterable[str]) -> Subtracted:
+    def forget(self, ids: str | Iterable[str]) -> ShardedReceipt:
         """Forgets documents. The memory is then, bit for bit, one that never saw them."""
         with self._lock:
             known = self._holders.documents
@@ -229,7 +242,7 @@ class ShardedMemo:
                     raise NotFoundError(f"there is no document {name!r}")
             gone = [known[name] for name in names]
             self._change(gone, [], {name: kept for name, kept in known.items() if name not in names})
-            return Subtracted(list(names), sum(each.tokens for each in gone), self.digest())
+            return ShardedReceipt(list(names), sum(each.tokens for each in gone), self.digest())
 
     def _named(self, what: Any, id: str | None) -> dict[str, tuple[str, Ids]]:
         """Documents by id, each with a digest of its tokens. Without an id it gets one from that."""
@@ -252,28 +265,26 @@ class ShardedMemo:
 
     # Reading
 
-    def complete(self, prompt: Text, max_tokens: int = 64, *, stop: str | Iterable[str] = ()) -> str:
-        """What follows a prompt, the most probable token each time, up to the end of a document or before a stop."""
-        stops = [stop] if isinstance(stop, str) else list(stop)
+    def complete(
+        self,
+        prompt: Text,
+        max_tokens: int = 64,
+        *,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        stop: str | Iterable[str] = (),
+    ) -> str:
+        """What follows a prompt, with the options and the answer of `Memo.complete`."""
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop)
         with self._lock:
-            ids = said = self._ids(prompt)
-            text = ""
-            for _ in range(whole("max_tokens", max_tokens)):
-                ((token,),) = self._read(self._lens.best, [said], [(len(said), len(said) + 1)])
-                if token == self.eos:
-                    break
-                said = np.append(said, token)
-                text = self._after(ids, said)
-                ends = [at for at in (text.find(each) for each in stops if each) if at >= 0]
-                if ends:
-                    return text[: min(ends)]
-            return text
-
-    def _after(self, prompt: Ids, said: Ids) -> str:
-        """The text of what was said after a prompt."""
-        whole, before = self._lens.decode(said), self._lens.decode(prompt)
-        # A character may begin in the prompt and end after it.
-        return whole[len(before) :] if whole.startswith(before) else self._lens.decode(said[len(prompt) :])
+            stream = self._reader.stream(self._ids(prompt), options)
+            while not stream.ended:
+                context = stream.context
+                # A token is chosen once nothing is missing.
+                self._read(lambda *_: self._reader.step(stream) or None, [context], [(len(context), len(context) + 1)])
+        return Completion.read(stream.completion()).completion
 
     def logprobs(self, text: Text) -> NDArray[np.float64]:
         """The log-probability of every token given those before it, and of the end after the last."""
@@ -284,24 +295,30 @@ class ShardedMemo:
         """The same of several texts, which takes fewer requests than one after the other."""
         with self._lock:
             ids = [self._ids(text) for text in texts]
-            return self._along(self._lens.score, ids, [(0, len(each) + 1) for each in ids])
+            return self._along(self._reader.score, ids, [(0, len(each) + 1) for each in ids])
 
     def next_token(self, context: Text) -> NDArray[np.float64]:
-        """The probability of every token to come next; they sum to 1."""
+        """The probability of every token to come next: not logarithms; they sum to 1."""
         with self._lock:
             ids = self._ids(context)
-            return self._read(lambda texts, spans: self._lens.next_token(ids), [ids], [(len(ids), len(ids) + 1)])
+            return self._read(lambda texts, spans: self._reader.next_token(ids), [ids], [(len(ids), len(ids) + 1)])
 
-    def recall(self, text: Text | Iterable[Text]) -> Recalled:
-        """How much of a text, or of several, the memory says right, each token from those before it."""
+    def recall(self, text: Text | Iterable[Text]) -> RecallReport:
+        """How much of a text, or of several, the memory recalls, each token from those before it."""
+        start = time.perf_counter()
         with self._lock:
             ids = [self._encoded(each) for each in inputs.texts(text, self.vocab_size)]
             # The first token has nothing before it to be recalled from.
-            said = self._along(self._lens.best, ids, [(min(1, len(each)), len(each)) for each in ids])
-        evaluated = sum(len(each) for each in said)
-        correct = sum(int((each[1:] == best).sum()) for each, best in zip(ids, said))
-        share = correct / evaluated if evaluated else 1.0
-        return Recalled(sum(len(each) for each in ids), evaluated, correct, share)
+            found = self._along(self._reader.best, ids, [(min(1, len(each)), len(each)) for each in ids])
+        evaluated = sum(len(each) for each in found)
+        correct = sum(int((each[1:] == best).sum()) for each, best in zip(ids, found))
+        return RecallReport(
+            tokens=sum(len(each) for each in ids),
+            evaluated=evaluated,
+            correct=correct,
+            recall=correct / evaluated if evaluated else 1.0,
+            tokens_per_second=evaluated / (time.perf_counter() - start),
+        )
 
     def _along(
         self, read: Callable[[list[Ids], list[Span]], list[NDArray[Any]] | None], ids: list[Ids], spans: list[Span]
@@ -318,24 +335,24 @@ class ShardedMemo:
         """Reads, once all that is needed has been fetched."""
         if not self._fresh:
             counts = self._holders.ask("counts")
-            self._lens.refresh(sum(each[0] for each in counts), sum(each[1] for each in counts))
+            self._reader.refresh(sum(each[0] for each in counts), sum(each[1] for each in counts))
             self._fresh = True
         while True:
-            wanted = self._lens.want(texts, spans)
-            if wanted is None:
+            requests = self._reader.want(texts, spans)
+            if requests is None:
                 done = read(texts, spans)
                 if done is not None:
                     return done
                 continue
-            given = {index: (each,) for index, each in enumerate(wanted) if each is not None}
-            for (index, (each,)), found in zip(given.items(), self._holders.ask("find", given)):
-                self._lens.take(index, each, found)
+            given = {index: (each,) for index, each in enumerate(requests) if each is not None}
+            for (index, (each,)), response in zip(given.items(), self._holders.ask("find", given)):
+                self._reader.take(index, each, response)
 
     def _ids(self, text: Text) -> Ids:
         return self._encoded(inputs.content(text, self.vocab_size))
 
     def _encoded(self, text: str | Ids) -> Ids:
-        return self._lens.encode(text) if isinstance(text, str) else text
+        return self._reader.encode(text) if isinstance(text, str) else text
 
 
 def _slices(spans: Sequence[Span]) -> Iterator[list[tuple[int, Span]]]:

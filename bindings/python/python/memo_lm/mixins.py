@@ -1,0 +1,189 @@
+"""What results can do besides having fields. The fields themselves are in `results.py`, which is generated."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+
+if TYPE_CHECKING:
+    from .results import Candidate, DocumentChange, DocumentMatches, SlotEvidence, Source, Version
+
+R = TypeVar("R", bound="Result")
+
+
+class Result:
+    """Made from JSON; goes back to plain dicts by `to_dict`."""
+
+    # Fields that hold other results, one or a list of them.
+    _nested: ClassVar[Mapping[str, type[Result]]] = {}
+
+    @classmethod
+    def of(cls: type[R], data: Mapping[str, Any]) -> R:
+        """From a dict of its fields; others, which a newer module may have, are passed over."""
+        known = {field.name for field in fields(cls)}  # type: ignore[arg-type]  # every subclass is a dataclass
+        values = {name: value for name, value in data.items() if name in known}
+        for name, kind in cls._nested.items():
+            value = values.get(name)
+            if isinstance(value, list):
+                values[name] = [kind.of(each) for each in value]
+            elif value is not None:
+                values[name] = kind.of(value)
+        return cls(**values)
+
+    @classmethod
+    def read(cls: type[R], text: str) -> R:
+        """From JSON."""
+        return cls.of(json.loads(text))
+
+    @classmethod
+    def read_all(cls: type[R], text: str) -> list[R]:
+        """From a JSON list."""
+        return [cls.of(each) for each in json.loads(text)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As dicts, lists, strings and numbers: what `--json` and the server's API give."""
+        return asdict(self)  # type: ignore[call-overload,no-any-return]
+
+
+@overload
+def date_time(time: str) -> datetime: ...
+
+
+@overload
+def date_time(time: str | None) -> datetime | None: ...
+
+
+def date_time(time: str | None) -> datetime | None:
+    """A time of a result as a datetime."""
+    # Before Python 3.11, UTC is not read as Z.
+    return None if time is None else datetime.fromisoformat(time.replace("Z", "+00:00"))
+
+
+class DocumentMixin(Result):
+    """A document and all its versions."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def version(self) -> int | None: ...
+        @property
+        def versions(self) -> list[Version]: ...
+
+    @property
+    def current(self) -> Version | None:
+        """The version that counts."""
+        return next((version for version in self.versions if version.number == self.version), None)
+
+
+class TransactionMixin(Result):
+    """One change of a model."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def changes(self) -> list[DocumentChange]: ...
+
+    @property
+    def documents(self) -> list[str]:
+        """The ids of the documents that it changed."""
+        return [change.document for change in self.changes]
+
+
+class TextMatchesMixin(Result):
+    """Where a text occurs: also a collection of the documents that contain it."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def documents(self) -> list[DocumentMatches]: ...
+
+    def __iter__(self) -> Iterator[DocumentMatches]:
+        return iter(self.documents)
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+
+class VerifyReportMixin(Result):
+    """What was checked, and what is wrong."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def damage(self) -> list[str]: ...
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.damage
+
+
+class CompletionMixin(Result):
+    """A continuation of a prompt. Printed, it is its text."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def completion(self) -> str: ...
+
+    def __str__(self) -> str:
+        return self.completion
+
+
+class ExplanationMixin(Result):
+    """Why a memory says what it says. It can be printed, and a notebook shows it as a table."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def candidates(self) -> list[Candidate]: ...
+
+    def __str__(self) -> str:
+        lines = []
+        for candidate in self.candidates:
+            lines.append(f"{_quoted(candidate.text):<18}{_percent(candidate.probability)}")
+            lines.extend(f"    {_evidence(slot)}" for slot in candidate.evidence)
+            lines.extend(f"    {_place(source)}" for source in candidate.sources)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for candidate in self.candidates:
+            evidence = "<br>".join(html.escape(_evidence(slot)) for slot in candidate.evidence)
+            sources = "<br>".join(_excerpt(source) for source in candidate.sources)
+            token = f"<code>{html.escape(_quoted(candidate.text))}</code>"
+            cells = (token, _percent(candidate.probability), evidence, sources)
+            rows.append("".join(f'<td style="text-align: left; vertical-align: top">{cell}</td>' for cell in cells))
+        head = "".join(f"<th>{name}</th>" for name in ("token", "probability", "contexts", "sources"))
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _percent(probability: float) -> str:
+    return f"{100 * probability:.2f} %"
+
+
+def _evidence(slot: SlotEvidence) -> str:
+    place = "last" if slot.head == 0 else "older"
+    block = "token" if slot.context_tokens == 1 else "tokens"
+    seen = "once" if slot.total == 1 else f"{slot.total} times"
+    return f"{place} {slot.context_tokens} {block}: seen {seen}, {slot.count:.1f} ± {slot.noise:.2f}"
+
+
+def _place(source: Source) -> str:
+    tokens = "token matches" if source.match_tokens == 1 else "tokens match"
+    return f"{source.document}, token {source.offset}: {source.match_tokens} {tokens}"
+
+
+def _excerpt(source: Source) -> str:
+    excerpt = source.excerpt
+    before, match, token, after = map(html.escape, (excerpt.before, excerpt.match, excerpt.token, excerpt.after))
+    return f"{html.escape(_place(source))}: {before}<u>{match}</u><b>{token}</b>{after}"

@@ -1,0 +1,38 @@
+//! The schema of everything that a model answers with, as the components of an OpenAPI document: what the Python package
+//! makes its result types from.
+
+use memo_store::{
+    ChangeReport, Completion, DigestReport, Document, DocumentText, EditReport, Explanation,
+    FreezeReport, MemorizeReport, MergeReport, Proof, RebuildReport, RecallReport, Receipt,
+    ScoreReport, Stats, TextMatches, Transaction, VerifyReport,
+};
+use utoipa::OpenApi;
+
+#[derive(OpenApi)]
+#[openapi(components(schemas(
+    Document,
+    DocumentText,
+    Transaction,
+    TextMatches,
+    Stats,
+    DigestReport,
+    VerifyReport,
+    MemorizeReport,
+    ChangeReport,
+    EditReport,
+    MergeReport,
+    RebuildReport,
+    FreezeReport,
+    Receipt,
+    Proof,
+    Completion,
+    Explanation,
+    RecallReport,
+    ScoreReport,
+)))]
+struct Results;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("{}", Results::openapi().to_pretty_json()?);
+    Ok(())
+}
