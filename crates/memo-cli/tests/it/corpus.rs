@@ -29,6 +29,11 @@ fn ended(home: &Path, args: &[&str], code: i32) -> String {
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
 }
 
+/// How many documents a report names.
+fn named(report: &Value, what: &str) -> usize {
+    report[what].as_array().unwrap().len()
+}
+
 fn transactions(home: &Path) -> usize {
     json(home, &["log", "notes.memo"])["transactions"].as_array().unwrap().len()
 }
@@ -86,7 +91,7 @@ fn memorizing_a_folder_memorizes_neither_models_nor_what_is_ignored() {
     said(home, &["freeze", "notes.memo", "frozen.memo"]);
     write(home, &[(".gitignore", "*.log\n"), ("run.log", "tick"), ("src/main.rs", "fn main() {}")]);
     let done = json(home, &["memorize", "notes.memo", "."]);
-    assert_eq!((&done["added"], &done["documents"]), (&3.into(), &3.into()));
+    assert_eq!((named(&done, "added"), &done["documents"]), (3, &3.into()));
     let mut expected = vec!["cat.txt", "notes/cat.txt", "notes/owl.txt", "owl.txt", "src/main.rs"];
     assert_eq!(ids(home, "live"), expected);
     let shown = said(home, &["memorize", "notes.memo", "."]);
@@ -119,17 +124,17 @@ fn a_second_folder_replaces_nothing_unless_it_is_asked_to() {
     assert_eq!(transactions(home), 1);
 
     let beside = json(home, &["memorize", "notes.memo", "other", "--prefix", "other/"]);
-    assert_eq!(beside["added"], 2);
+    assert_eq!(named(&beside, "added"), 2);
     assert_eq!(ids(home, "live"), ["cat.txt", "other/cat.txt", "other/owl.txt", "owl.txt"]);
     let replaced = json(home, &["memorize", "notes.memo", "other", "--replace"]);
-    assert_eq!((&replaced["updated"], &replaced["unchanged"]), (&1.into(), &1.into()));
+    assert_eq!((named(&replaced, "updated"), named(&replaced, "unchanged")), (1, 1));
     // Now it comes from there, and the first folder is the other one.
     let shown = json(home, &["show", "notes.memo", "owl.txt"]);
     assert_eq!(shown["labels"]["file"], format!("{}/other/owl.txt", whole.display()));
     ended(home, &["memorize", "notes.memo", "notes"], 1);
     // A new version from the same place needs no permission; nor does a document whose place nobody knows.
     write(home, &[("other/owl.txt", "Another owl hoots twice.")]);
-    assert_eq!(json(home, &["memorize", "notes.memo", "other"])["updated"], 1);
+    assert_eq!(named(&json(home, &["memorize", "notes.memo", "other"]), "updated"), 1);
     let piped = |text: &str| {
         let mut command = Command::cargo_bin("memo").unwrap();
         let args = ["memorize", "notes.memo", "-", "--id", "piped.txt", "--json"];
@@ -137,9 +142,9 @@ fn a_second_folder_replaces_nothing_unless_it_is_asked_to() {
         let output = command.assert().success().get_output().stdout.clone();
         serde_json::from_slice::<Value>(&output).unwrap()
     };
-    assert_eq!((piped(OWL)["added"].clone(), piped(CAT)["updated"].clone()), (1.into(), 1.into()));
+    assert_eq!((named(&piped(OWL), "added"), named(&piped(CAT), "updated")), (1, 1));
     write(home, &[("piped.txt", "From a file.")]);
-    assert_eq!(json(home, &["memorize", "notes.memo", "piped.txt"])["updated"], 1);
+    assert_eq!(named(&json(home, &["memorize", "notes.memo", "piped.txt"]), "updated"), 1);
     // The listing leaves the paths out; the label is nobody else's.
     assert!(!said(home, &["docs", "notes.memo"]).contains("file="));
     let label = ["memorize", "notes.memo", "notes", "--label", "file=x"];

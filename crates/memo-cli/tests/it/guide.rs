@@ -79,13 +79,3 @@ fn the_guide_is_true() {
 fn the_readme_is_true() {
     check("README.md", 9);
 }
-
-/// The README shows the tour; the worked examples come after it.
-#[test]
-fn the_readme_shows_the_demo() {
-    let home = tempfile::tempdir().unwrap();
-    let all = steps("README.md");
-    let (_, shown) = all.iter().find(|(command, _)| command.ends_with("-- demo")).unwrap();
-    let (demo, shown) = (steady(&run(home.path(), "memo demo")), steady(shown));
-    assert!(shown.lines().count() > 20 && demo.starts_with(&shown), "{demo}");
-}

@@ -10,8 +10,8 @@ pub(crate) use self::change::{
     DocumentOptions, EditOptions, ForgetOptions, ReplaceOptions, RollbackOptions,
 };
 pub(crate) use self::keep::{
-    ExportOptions, FreezeOptions, ImportOptions, MergeOptions, RebuildOptions,
-    ShowOptions, ToOptions, TraceOptions,
+    ExportOptions, FreezeOptions, ImportOptions, MergeOptions, RebuildOptions, ShowOptions,
+    ToOptions, TraceOptions,
 };
 pub(crate) use self::make::{InitOptions, MemorizeOptions, ShapeOptions, SizeOptions};
 
