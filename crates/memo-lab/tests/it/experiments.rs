@@ -59,7 +59,7 @@ fn forgetting_leaves_its_files() {
     let args = ["forgetting", "--retain", "retain.jsonl", "--forget"];
     let output = lab(home.path(), &[&args[..], &[wrong.to_str().unwrap()]].concat()).code(1);
     let stderr = String::from_utf8(output.get_output().stderr.clone()).unwrap();
-    assert!(stderr.contains("wrong.jsonl, line 1"), "{stderr}");
+    assert!(stderr.contains("wrong.jsonl:1"), "{stderr}");
 }
 
 #[test]
