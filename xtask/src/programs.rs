@@ -23,8 +23,8 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs another task of this program, and returns what it printed besides how it ended: two tasks at once would mix their
-/// lines.
+/// Runs another task of this program, and returns whether it passed and what it printed, which would mix with the lines of
+/// other tasks if it were shown at once.
 pub(crate) fn task(args: &[&str]) -> Result<(bool, String)> {
     let log = target().join("xtask").join(args.join("")).with_extension("log");
     fs::create_dir_all(log.parent().context("a folder")?)?;

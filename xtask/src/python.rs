@@ -13,9 +13,11 @@ const HUGGING_FACE: &str = "bindings/python/requirements-hf.txt";
 
 /// What the environments are made with.
 pub(crate) const PYTHON: Need = Need {
-    name: "Python 3 with venv and pip",
+    name: "Python 3.11 or newer, with venv and pip",
     why: "tests the server with Python clients, and the Python package",
-    there: || succeeds("python3", &["-c", "import ensurepip"]),
+    there: || {
+        succeeds("python3", &["-c", "import ensurepip, sys; sys.exit(sys.version_info < (3, 11))"])
+    },
     packages: &["python3", "python3-venv"],
 };
 
