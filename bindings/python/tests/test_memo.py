@@ -9,7 +9,7 @@ from pathlib import Path
 import memo_lm
 import numpy as np
 import pytest
-from memo_lm import ExistsError, InvalidError, Memo, MemorizeReport, StateError
+from memo_lm import ExistsError, InvalidError, Memo, StateError
 from texts import CAT, OWL
 
 

@@ -110,7 +110,7 @@ def test_the_numbers_are_those_of_the_program(
 def test_a_wrong_line_is_named(files: tuple[Path, Path], tmp_path: Path) -> None:
     wrong = tmp_path / "wrong.jsonl"
     wrong.write_text('{"question": "Who bakes?"}\n')
-    with pytest.raises(MemoError, match=r"wrong\.jsonl, line 1.*answer"):
+    with pytest.raises(MemoError, match=r"wrong\.jsonl:1: .*answer"):
         unlearning.run(wrong, files[1], quick=True)
 
 

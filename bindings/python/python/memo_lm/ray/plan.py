@@ -233,7 +233,7 @@ def _tastes(items: list[Item], whole: int) -> Iterable[Item]:
             if item.lines:
                 start = sources.next_line(item.path, at)
                 start = start if start < item.size else 0
-                end = sources.next_line(item.path, start + TASTE)
+                end = min(end, sources.next_line(item.path, start + TASTE))
             chosen[item.path, start] = replace(item, start=start, end=end)
         before += item.size
     return chosen.values()
