@@ -14,7 +14,7 @@ use std::time::Instant;
 
 /// A prompt and its continuation.
 #[derive(Serialize)]
-struct Completed {
+struct CompletionOutput {
     prompt: String,
     #[serde(flatten)]
     completion: Completion,
@@ -31,7 +31,7 @@ pub(super) fn tint(probability: f64) -> Style {
     }
 }
 
-impl Display for Completed {
+impl Display for CompletionOutput {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         if self.streamed {
             return writeln!(f);
@@ -85,5 +85,5 @@ pub(crate) fn complete(
         }
     }
     let completion = stream.completion(tokens, start);
-    Ok(Box::new(Completed { prompt, completion, streamed }))
+    Ok(Box::new(CompletionOutput { prompt, completion, streamed }))
 }

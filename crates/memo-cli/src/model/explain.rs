@@ -11,13 +11,13 @@ use serde::Serialize;
 use std::fmt::{Display, Formatter};
 
 #[derive(Serialize)]
-struct Explained {
+struct ExplanationOutput {
     prompt: String,
     #[serde(flatten)]
     explanation: Explanation,
 }
 
-impl Display for Explained {
+impl Display for ExplanationOutput {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", styled(TITLE, format!("after {:?}", self.prompt)))?;
         for candidate in &self.explanation.candidates {
@@ -76,7 +76,7 @@ pub(crate) fn explain(
     let prompt = given(&options.prompt)?;
     progress.step("explaining");
     let explanation = model.explain(&prompt, options.candidates as usize)?;
-    Ok(Box::new(Explained { prompt, explanation }))
+    Ok(Box::new(ExplanationOutput { prompt, explanation }))
 }
 
 fn print_matches(found: &TextMatches, f: &mut Formatter<'_>) -> std::fmt::Result {

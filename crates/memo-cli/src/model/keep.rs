@@ -95,7 +95,7 @@ pub(crate) fn merge(
 
 /// A copy that was made, and the digest of the model that it was made of.
 #[derive(Serialize)]
-struct Copied {
+struct CopyOutput {
     #[serde(skip)]
     what: &'static str,
     path: String,
@@ -103,7 +103,7 @@ struct Copied {
     digest: Option<DigestReport>,
 }
 
-impl Display for Copied {
+impl Display for CopyOutput {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{} {}", styled(GOOD, self.what), self.path)?;
         match &self.digest {
@@ -120,7 +120,7 @@ pub(crate) fn backup(options: &ToOptions, progress: &Progress) -> anyhow::Result
     progress.step("copying");
     store.backup(&options.to)?;
     let (path, digest) = (options.to.display().to_string(), Some(store.digest_report()?));
-    Ok(Box::new(Copied { what: "backed up to", path, digest }))
+    Ok(Box::new(CopyOutput { what: "backed up to", path, digest }))
 }
 
 fn print_frozen(done: &WithPath<FreezeReport>, f: &mut Formatter<'_>) -> std::fmt::Result {
@@ -156,7 +156,7 @@ pub(crate) fn export(
     progress.step("exporting");
     store.export(&options.to, !options.without_texts)?;
     let (path, digest) = (options.to.display().to_string(), Some(store.digest_report()?));
-    Ok(Box::new(Copied { what: "exported to", path, digest }))
+    Ok(Box::new(CopyOutput { what: "exported to", path, digest }))
 }
 
 pub(crate) fn import(
@@ -172,5 +172,5 @@ pub(crate) fn import(
     progress.step("importing");
     Store::import(&options.from, &options.model)?;
     let path = options.model.display().to_string();
-    Ok(Box::new(Copied { what: "imported", path, digest: None }))
+    Ok(Box::new(CopyOutput { what: "imported", path, digest: None }))
 }

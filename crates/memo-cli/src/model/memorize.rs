@@ -21,7 +21,7 @@ const LONG: usize = 4 << 20;
 const SHOWN: usize = 20;
 
 #[derive(Serialize)]
-struct Memorized {
+struct MemorizeOutput {
     #[serde(flatten)]
     report: MemorizeReport,
     retired: Vec<String>,
@@ -68,7 +68,7 @@ fn listed(skipped: &[Skipped]) -> Vec<String> {
     lines
 }
 
-impl Display for Memorized {
+impl Display for MemorizeOutput {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         for line in listed(&self.skipped) {
             writeln!(f, "{} {line}", styled(FAINT, "skipped"))?;
@@ -114,7 +114,7 @@ fn counted(count: usize, what: &str) -> String {
 
 /// What was read.
 #[derive(Default)]
-struct Reading {
+struct CorpusContents {
     documents: Vec<NewDocument>,
     tokens: u64,
     skipped: Vec<Skipped>,
@@ -128,7 +128,7 @@ pub(crate) fn memorize(
     let existing =
         if options.model.exists() { Some(open(&options.model, progress)?) } else { None };
     let tokenizer = existing.as_ref().map_or_else(Tokenizer::gpt2, |s| s.tokenizer().clone());
-    let Reading { documents, tokens, skipped } =
+    let CorpusContents { documents, tokens, skipped } =
         read(options, &tokenizer, sync.as_mut(), progress)?;
     let (made, count) = (existing.is_none(), documents.len());
     if count == 0 && (made || sync.is_none()) {
@@ -166,7 +166,7 @@ pub(crate) fn memorize(
     };
     let incomplete = skipped.iter().any(|skipped| skipped.failed);
     let model = options.model.display().to_string();
-    let report = Memorized { report, retired, skipped, model, made };
+    let report = MemorizeOutput { report, retired, skipped, model, made };
     Ok(if incomplete { Box::new(Incomplete(report)) } else { Box::new(report) })
 }
 
@@ -209,8 +209,8 @@ fn read(
     tokenizer: &Tokenizer,
     mut sync: Option<&mut FolderSync>,
     progress: &Progress,
-) -> anyhow::Result<Reading> {
-    let mut reading = Reading::default();
+) -> anyhow::Result<CorpusContents> {
+    let mut reading = CorpusContents::default();
     let how = CorpusOptions { encoding: tokenizer.encoding(), ..options.corpus.options() };
     for entry in Corpus::open(&options.paths, how)? {
         let entry = entry?;

@@ -8,7 +8,7 @@
 use super::stop::StopFilter;
 use super::{MatchedContext, Snapshot, TokenScore};
 use crate::error::Error;
-use memo::readout::{Backoff, Choice, Generation, Sampling};
+use memo::readout::{BACKOFF, Choice, Generation, Sampling};
 use memo::sparse::Memory;
 use memo_text::{StreamDecoder, Tokenizer};
 use serde::Serialize;
@@ -151,7 +151,6 @@ pub struct CompletionChoice {
 /// A completion that is being made, token by token.
 pub struct CompletionStream {
     options: CompletionOptions,
-    readout: Backoff,
     generation: Generation,
     /// Taken when the text ends.
     decoder: Option<StreamDecoder>,
@@ -172,7 +171,6 @@ impl CompletionStream {
     ) -> Result<Self, Error> {
         options.check()?;
         Ok(CompletionStream {
-            readout: Backoff::default(),
             generation: Generation::new(prompt, options.sampling.clone()),
             decoder: Some(StreamDecoder::after(tokenizer, prompt)),
             filter: StopFilter::new(&options.stop),
@@ -208,14 +206,14 @@ impl CompletionStream {
         if self.finish.is_some() {
             return Ok(None);
         }
-        let Self { generation, readout, options, .. } = self;
+        let Self { generation, options, .. } = self;
         let (choice, score) = match options.top {
             Some(top) => {
                 let (choice, score) = generation
-                    .choose_seen(memory, readout, |d, token| TokenScore::new(d, token, top))?;
+                    .choose_seen(memory, &BACKOFF, |d, token| TokenScore::new(d, token, top))?;
                 (choice, Some(score))
             }
-            None => (generation.choose(memory, readout)?, None),
+            None => (generation.choose(memory, &BACKOFF)?, None),
         };
         let context = if options.contexts {
             MatchedContext::of(memory, generation.context(), choice.token)?

@@ -36,7 +36,6 @@ use crate::config::ModelConfig;
 use crate::damage::Damage;
 use crate::error::Error;
 use crate::ledger::Ledger;
-use memo::readout::Backoff;
 use memo::sparse::Memory;
 use memo_text::Tokenizer;
 use std::path::{Path, PathBuf};
@@ -51,7 +50,6 @@ pub struct Snapshot {
     pub(crate) memory: MemoryState,
     /// The last transaction that it contains.
     pub(crate) transaction: u64,
-    pub(crate) readout: Backoff,
 }
 
 /// A memory, or why there is none.

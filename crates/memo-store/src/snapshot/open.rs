@@ -7,7 +7,6 @@ use crate::ledger::Ledger;
 use crate::lock::SnapshotLock;
 use crate::memory::{CheckpointFile, load, replay};
 use crate::progress::Observer;
-use memo::readout::Backoff;
 use std::path::Path;
 
 impl Snapshot {
@@ -39,7 +38,6 @@ impl Snapshot {
             ledger,
             memory: MemoryState::Ready(Box::new(memory)),
             transaction,
-            readout: Backoff::default(),
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::Snapshot;
 use crate::error::Error;
 use crate::progress::Observer;
-use memo::readout::{Distribution, ReadOut, Scratch, best_at, map_distributions};
+use memo::readout::{BACKOFF, Distribution, ReadOut, Scratch, best_at, map_distributions};
 use serde::Serialize;
 use std::ops::Range;
 use std::time::Instant;
@@ -73,12 +73,12 @@ const SLICE: usize = 4096;
 impl Snapshot {
     /// The distribution of the token after a context.
     pub fn distribution(&self, context: &[u32]) -> Result<Distribution<'_>, Error> {
-        Ok(self.readout.distribution(self.memory()?, context, &mut Scratch::default())?)
+        Ok(BACKOFF.distribution(self.memory()?, context, &mut Scratch::default())?)
     }
 
     /// How many of the last tokens of a context can matter.
     pub fn window(&self) -> Result<usize, Error> {
-        Ok(self.readout.window(self.memory()?))
+        Ok(BACKOFF.window(self.memory()?))
     }
 
     /// Whatever `look` sees in the distribution at each of some positions of a text, within `0..text.len() + 1`.
@@ -88,7 +88,7 @@ impl Snapshot {
         positions: Range<usize>,
         look: impl Fn(usize, &Distribution<'_>) -> T + Sync,
     ) -> Result<Vec<T>, Error> {
-        Ok(map_distributions(self.memory()?, &self.readout, text, positions, look)?)
+        Ok(map_distributions(self.memory()?, &BACKOFF, text, positions, look)?)
     }
 
     /// The score of the tokens at some positions of a text, within `0..text.len() + 1`, each with the `top` most probable
@@ -107,7 +107,7 @@ impl Snapshot {
 
     /// The most probable token at some positions of a text, within `0..text.len() + 1`.
     pub fn best_at(&self, text: &[u32], positions: Range<usize>) -> Result<Vec<u32>, Error> {
-        Ok(best_at(self.memory()?, &self.readout, text, positions)?)
+        Ok(best_at(self.memory()?, &BACKOFF, text, positions)?)
     }
 
     /// The probability of texts, their ends included.

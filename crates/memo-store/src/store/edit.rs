@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::ledger::Content;
 use crate::record::{Role, TransactionKind};
 use crate::snapshot::replaced;
-use memo::readout::{ReadOut, Scratch};
+use memo::readout::{BACKOFF, ReadOut, Scratch};
 use memo::sparse::{Digest, Span};
 use serde::Serialize;
 
@@ -139,7 +139,7 @@ impl Store {
     fn wins(&self, tokens: &[u32], first: usize) -> Result<bool, Error> {
         let (memory, mut scratch) = (self.memory()?, Scratch::default());
         for p in first..tokens.len() {
-            if self.readout.best(memory, &tokens[..p], &mut scratch)? != tokens[p] {
+            if BACKOFF.best(memory, &tokens[..p], &mut scratch)? != tokens[p] {
                 return Ok(false);
             }
         }

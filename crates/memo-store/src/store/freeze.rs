@@ -8,7 +8,7 @@ use crate::memory::open;
 use crate::packed::BITS;
 use crate::record::CopyKind;
 use memo::random::{Purpose, Stream};
-use memo::readout::{Backoff, ReadOut, Scratch};
+use memo::readout::{BACKOFF, ReadOut, Scratch};
 use memo::sparse::Memory;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -92,11 +92,10 @@ impl Store {
 
 /// The share of positions at which the right token is the most probable one.
 fn recall(memory: &Memory, positions: &[(Vec<u32>, u32)]) -> Result<f64, Error> {
-    let readout = Backoff::default();
     let right = positions
         .par_iter()
         .map_init(Scratch::default, |scratch, (context, token)| {
-            Ok(usize::from(readout.best(memory, context, scratch)? == *token))
+            Ok(usize::from(BACKOFF.best(memory, context, scratch)? == *token))
         })
         .try_reduce(|| 0, |a, b| Ok::<_, memo::sparse::Error>(a + b))?;
     Ok(if positions.is_empty() { 1.0 } else { right as f64 / positions.len() as f64 })

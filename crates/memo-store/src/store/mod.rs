@@ -28,7 +28,6 @@ use crate::lock::{SnapshotLock, WriterLock};
 use crate::memory::{CheckpointFile, MemoryUpdate, NewContents, empty, load, open, replay};
 use crate::progress::{Observer, Progress};
 use crate::snapshot::{CHUNK, MemoryState, Snapshot, is_large};
-use memo::readout::Backoff;
 use memo::sparse::Memory;
 use std::ops::{ControlFlow, Deref};
 use std::path::Path;
@@ -107,7 +106,6 @@ impl Store {
                 ledger: Some(ledger),
                 memory: MemoryState::Ready(Box::new(memory)),
                 transaction,
-                readout: Backoff::default(),
             },
             pending: 0,
             chunk: CHUNK,
@@ -189,7 +187,6 @@ impl Store {
             ledger: Some(ledger),
             memory: MemoryState::Ready(Box::new(memory)),
             transaction,
-            readout: self.readout.clone(),
         })
     }
 
