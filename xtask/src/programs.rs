@@ -69,8 +69,11 @@ pub(crate) fn missing<'a>(needs: &[&'a Need]) -> Result<Vec<&'a Need>> {
     } else {
         return Ok(missing);
     };
-    let list: String =
-        missing.iter().map(|need| format!("\n  {}: {}", need.name, need.why)).collect();
+    let list: String = missing
+        .iter()
+        .map(|need| format!("\n  {}: {}", need.name, need.why))
+        .collect::<Vec<_>>()
+        .concat();
     bail!(
         "missing, and not installed because {reason}:{list}\nOn Debian and Ubuntu: sudo apt-get install {}\n\
          Elsewhere, install them as that system does. `cargo xtask check` needs none of them.",
