@@ -10,6 +10,7 @@ use clap::{Parser, Subcommand};
 use programs::{cargo, run, target};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 /// Checks, measures and builds MeMo.
 #[derive(Parser)]
@@ -94,6 +95,7 @@ enum Task {
 fn main() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the workspace's folder")?;
     std::env::set_current_dir(root)?;
+    LazyLock::force(&programs::PROGRAM);
     match Args::parse().task {
         Task::Check => stages::check(),
         Task::Test { all } => stages::test(all),

@@ -4,6 +4,7 @@ use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 /// Where cargo builds.
 pub(crate) fn target() -> PathBuf {
@@ -23,13 +24,17 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Where this program is. Asked for at the start: a build that replaces the file makes the system name one that is gone.
+pub(crate) static PROGRAM: LazyLock<PathBuf> =
+    LazyLock::new(|| std::env::current_exe().unwrap_or_default());
+
 /// Runs another task of this program, and returns whether it passed and what it printed, which would mix with the lines of
 /// other tasks if it were shown at once.
 pub(crate) fn task(args: &[&str]) -> Result<(bool, String)> {
     let log = target().join("xtask").join(args.join("")).with_extension("log");
     fs::create_dir_all(log.parent().context("a folder")?)?;
     let file = File::create(&log)?;
-    let mut command = Command::new(std::env::current_exe()?);
+    let mut command = Command::new(&*PROGRAM);
     command.args(args).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
     let ended = command.status()?;
     Ok((ended.success(), String::from_utf8_lossy(&fs::read(log)?).into_owned()))
