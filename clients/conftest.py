@@ -99,7 +99,7 @@ def server(serve: Callable[..., Server], notes: Path) -> Server:
 def keyed(serve: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory) -> Server:
     """A server of an empty model that wants a key, and no large requests."""
     model = tmp_path_factory.mktemp("keyed") / "keyed.memo"
-    memo("init", model, "--memory", "1MiB")
+    memo("init", model)
     return serve(model, "--api-key", f"read:{READ_KEY}", "--api-key", WRITE_KEY, "--max-body", "1")
 
 

@@ -102,7 +102,7 @@ def knowing(serve: Callable[..., Server], tmp_path_factory: pytest.TempPathFacto
 def empty(serve: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory) -> Served:
     """A model that memorized nothing."""
     model = tmp_path_factory.mktemp("empty") / "empty.memo"
-    memo("init", model, "--memory", "1MiB")
+    memo("init", model)
     return served(serve, model)
 
 

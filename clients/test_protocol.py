@@ -154,12 +154,6 @@ def test_a_prompt_that_is_too_long(server: Server) -> None:
     assert refusal(response)["code"] == "context_length_exceeded"
 
 
-def test_a_memory_that_no_machine_has(keyed: Server) -> None:
-    response = requests.post(f"{keyed.url}/api/rebuild", json={"memory": 2**60}, headers=KEY)
-    assert response.status_code == 400
-    assert "rows" in refusal(response)["message"]
-
-
 # Of the wrong kind.
 
 

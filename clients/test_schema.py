@@ -15,7 +15,7 @@ KEY = {"Authorization": f"Bearer {WRITE_KEY}"}
 
 def test_the_server_is_as_described(serve: Callable[..., Server], tmp_path: Path) -> None:
     model = tmp_path / "asked.memo"
-    memo("init", model, "--memory", "1MiB")
+    memo("init", model)
     server = serve(model, "--api-key", WRITE_KEY, "--max-body", "1")
     for number in range(1, 7):
         document = {"id": str(number), "text": f"{CAT} That was note {number}."}
@@ -34,7 +34,7 @@ def test_the_server_is_as_described(serve: Callable[..., Server], tmp_path: Path
 def test_an_upload_takes_all_its_options(keyed: Server) -> None:
     """What schemathesis cannot see: that a good request is not refused."""
     headers, asked = KEY | {"Content-Type": "application/octet-stream"}, {"id": "cat.txt", "reason": "a test"}
-    for options, status in (({}, 200), ({"wait": "true"}, 200), ({"wait": "false", "force": "true"}, 202)):
+    for options, status in (({}, 200), ({"wait": "true"}, 200), ({"wait": "false"}, 202)):
         params = asked | options
         response = requests.post(f"{keyed.url}/api/upload", params=params, data=CAT.encode(), headers=headers)
         assert response.status_code == status, response.text

@@ -10,8 +10,7 @@ export async function serve(folder) {
   if (!MEMO_BIN) throw new Error("MEMO_BIN names no binary");
 
   const model = join(folder, "walk.memo");
-  // So small that the long text does not fit.
-  execFileSync(MEMO_BIN, ["init", model, "--memory", "2MiB"]);
+  execFileSync(MEMO_BIN, ["init", model]);
   const server = spawn(MEMO_BIN, ["serve", model, "--addr", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve) => server.once("exit", resolve));
   const stop = async () => {

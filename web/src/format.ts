@@ -29,17 +29,10 @@ export function ago(time: string, now: number = Date.now()): string {
   return time.slice(0, 10);
 }
 
-/** Which tokens a head sees: head 0 the last ones, head 1 as many before those, and so on. */
-export const sees = (tokens: number, head: number): string =>
-  head === 0 ? `last ${tokens}` : `${tokens}, ${head * tokens} back`;
-
 export const short = (digest: string): string => `${digest.slice(0, 8)}…${digest.slice(-4)}`;
 
 /** A token as a name: its line breaks and the spaces at its ends can be seen. */
 export const visible = (text: string): string => text.replace(/\n/g, "↵").replace(/^ | $/g, "·");
-
-/** One digit after the point; a little less than nothing is nothing. */
-export const tenths = (n: number): string => (Math.round(n * 10) / 10 + 0).toFixed(1);
 
 /** The end of a text, from a word's beginning. */
 export function tail(text: string, length: number): string {

@@ -1,4 +1,4 @@
-// How a token looks: its colour says how sure the memory is, its underline which layer spoke. Words say both again.
+// How a token looks: its colour says how sure the memory is, its underline how long a context knew it. Words say both again.
 
 import type { Token } from "./api/types";
 import { percent, plural } from "./format";
@@ -6,20 +6,20 @@ import { percent, plural } from "./format";
 export const sureness = (probability: number): string =>
   probability >= 0.9 ? "sure" : probability >= 0.5 ? "fairly sure" : "guessing";
 
-/** The thickest underline, in pixels. */
-const THICKEST = 5;
+/** Where underlines become thicker, in tokens of context. */
+export const STEPS = [1, 2, 4, 8, 16];
 
-/** Pixels of underline: more for a higher layer, which sees more of the text; none when no context knew the token. */
-export function thickness(layer: number | null, layers: number): number {
-  if (layer === null) return 0;
-  return layers <= THICKEST ? layer : Math.max(1, Math.round((layer / layers) * THICKEST));
+/** Pixels of underline: more for a longer context; none when no context knew the token. */
+export function thickness(context: number | null): number {
+  if (context === null) return 0;
+  return Math.max(1, STEPS.filter((step) => step <= context).length);
 }
 
-export function knew({ layer, context_tokens }: Pick<Token, "layer" | "context_tokens">): string {
-  if (layer === null) return "no context knew it";
-  if (context_tokens === null) return `layer ${layer}`;
-  return `layer ${layer}, ${context_tokens} ${plural(context_tokens, "token")} of context`;
+export function knew({ context_tokens }: Pick<Token, "context_tokens">): string {
+  if (context_tokens === null) return "never seen after these tokens";
+  if (context_tokens === 0) return "seen where a document begins";
+  return `seen after the last ${context_tokens === 1 ? "" : `${context_tokens} `}${plural(context_tokens, "token")}`;
 }
 
-export const title = (token: Pick<Token, "probability" | "layer" | "context_tokens">): string =>
+export const title = (token: Pick<Token, "probability" | "context_tokens">): string =>
   `${percent(token.probability)}, ${sureness(token.probability)}; ${knew(token)}`;

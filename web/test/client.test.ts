@@ -3,10 +3,10 @@ import { reachable, Refusal, send, useKeyring } from "../src/api/client";
 import { json, refusal, serve } from "./server";
 
 test("a refusal carries the server's own words", async () => {
-  serve({ documents: refusal(409, "It would not fit.", "full") });
+  serve({ documents: refusal(404, "There is no such document.", "not_found") });
   const error = await send("documents", { json: {} }).catch((error: unknown) => error);
   expect(error).toBeInstanceOf(Refusal);
-  expect(error).toMatchObject({ status: 409, message: "It would not fit.", full: true });
+  expect(error).toMatchObject({ status: 404, message: "There is no such document.", code: "not_found" });
 });
 
 test("no answer at all is known, until there is one", async () => {

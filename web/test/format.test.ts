@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, count, percent, plural, sees, short, tail, tenths, visible } from "../src/format";
+import { ago, bytes, count, percent, plural, short, tail, visible } from "../src/format";
 
 test("a percentage never claims a certainty that is not there", () => {
   expect([0, 0.00004, 0.123, 0.9994, 0.99999, 1].map(percent)).toEqual([
@@ -18,10 +18,6 @@ test("counts, plurals and sizes", () => {
   expect([bytes(0), bytes(512), bytes(5_452_595), bytes(3 * 2 ** 40)]).toEqual(["0 bytes", "512 bytes", "5.2 MiB", "3.0 TiB"]);
 });
 
-test("a little less than nothing is nothing", () => {
-  expect([tenths(-0.04), tenths(-0.06), tenths(0.96)]).toEqual(["0.0", "-0.1", "1.0"]);
-});
-
 test("times are told by how long ago they were", () => {
   const now = Date.UTC(2026, 10, 16, 7, 42, 42);
   expect(ago("2026-11-16T07:42:40.000Z", now)).toBe("just now");
@@ -29,10 +25,6 @@ test("times are told by how long ago they were", () => {
   expect(ago("2026-11-15T22:10:03.000Z", now)).toBe("9 h ago");
   expect(ago("2026-10-01T00:00:00.000Z", now)).toBe("2026-10-01");
   expect(ago("never", now)).toBe("never");
-});
-
-test("heads see further back, one by one", () => {
-  expect([sees(8, 0), sees(8, 1), sees(16, 2)]).toEqual(["last 8", "8, 8 back", "16, 32 back"]);
 });
 
 test("tokens, digests and long prompts can be read at a glance", () => {

@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { refresh } from "../src/state/memory";
-import { cancel, jobs, makeRoom, memorize, outcome, resume, upload } from "../src/state/jobs";
+import { cancel, jobs, memorize, outcome, resume, upload } from "../src/state/jobs";
 import { notice } from "../src/state/notice";
 import { json, refusal, serve, sse, stats } from "./server";
 
@@ -18,7 +17,7 @@ const task = (state: string, parts = {}) => ({
 });
 const result = { documents: 1, tokens: 30, added: ["note"], updated: [], unchanged: [] };
 const done = sse(["progress", task("running", { done: 5 })], ["progress", task("done", { result })]);
-const full = sse(["progress", task("failed", { error: { message: "It would not fit.", code: "full" } })]);
+const failed = sse(["progress", task("failed", { error: { message: "There is not enough memory.", code: null } })]);
 
 beforeEach(() => {
   jobs.value = [];
@@ -36,31 +35,18 @@ test("a text is a task that is followed to its end", async () => {
   expect(notice.value?.text).toBe("Memorized “note”: 30 tokens.");
 });
 
-test("a text that does not fit waits, and is memorized once there is room", async () => {
-  serve({ documents: json(task("queued"), 202), "tasks/t-1/events": full, stats: stats({ cell_bytes: 1000 }) });
-  await refresh();
-  expect(await memorize("Long text.", "note")).toBe(false);
-  expect(jobs.value[0]?.error).toMatchObject({ full: true });
-
-  const asked = serve({
-    rebuild: json(task("queued", { id: "t-2" }), 202),
-    "tasks/t-2/events": sse(["progress", task("done", { result: {} })]),
-    documents: json(task("queued"), 202),
-    "tasks/t-1/events": done,
-    stats: stats(),
-  });
-  await makeRoom(jobs.value[0]!);
-  await expect.poll(() => jobs.value).toEqual([]);
-  expect(asked[0]).toMatchObject({ path: "rebuild", body: { memory: 2000 } });
-});
-
-test("a refusal before the task began waits too, and can be forced", async () => {
-  serve({ documents: refusal(409, "It would not fit.", "full"), stats: stats() });
-  await memorize("Long text.", "note");
-  const asked = serve({ documents: json(task("queued"), 202), "tasks/t-1/events": done, stats: stats() });
-  jobs.value[0]!.again!(true);
-  await expect.poll(() => jobs.value).toEqual([]);
-  expect(asked[0]?.body).toMatchObject({ force: true });
+test("a text that was refused waits, and can be tried again", async () => {
+  for (const refused of [
+    { documents: refusal(507, "There is not enough memory.") },
+    { documents: json(task("queued"), 202), "tasks/t-1/events": failed },
+  ]) {
+    serve({ ...refused, stats: stats() });
+    expect(await memorize("Long text.", "note")).toBe(false);
+    expect(jobs.value[0]?.error).toMatchObject({ message: "There is not enough memory." });
+    serve({ documents: json(task("queued"), 202), "tasks/t-1/events": done, stats: stats() });
+    jobs.value[0]!.again!();
+    await expect.poll(() => jobs.value).toEqual([]);
+  }
 });
 
 test("what is cancelled leaves nothing behind", async () => {

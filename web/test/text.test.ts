@@ -4,7 +4,7 @@ import { before, busy, chosen, complete, failure, prompt, read, spoken, stale, s
 import { asked, candidate, choose, explanation, like, picked } from "../src/state/why";
 import { json, refusal, serve, sse, stats } from "./server";
 
-const token = (id: number, text: string) => ({ token: id, text, probability: 0.9, layer: 1, context_tokens: 1 });
+const token = (id: number, text: string) => ({ token: id, text, probability: 0.9, context_tokens: 1 });
 const said = sse(
   ["token", token(1, " at")],
   ["token", token(2, " night")],

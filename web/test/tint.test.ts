@@ -1,19 +1,17 @@
 import { expect, test } from "vitest";
 import { knew, sureness, thickness, title } from "../src/tint";
 
-test("colour is never alone: words say how sure and which layer", () => {
-  expect(title({ probability: 0.972, layer: 3, context_tokens: 4 })).toBe(
-    "97.2 %, sure; layer 3, 4 tokens of context",
-  );
+test("colour is never alone: words say how sure and after what", () => {
+  expect(title({ probability: 0.972, context_tokens: 4 })).toBe("97.2 %, sure; seen after the last 4 tokens");
   expect([0.9, 0.5, 0.1].map(sureness)).toEqual(["sure", "fairly sure", "guessing"]);
-  expect(knew({ layer: null, context_tokens: null })).toBe("no context knew it");
-  expect(knew({ layer: 1, context_tokens: 1 })).toBe("layer 1, 1 token of context");
+  expect([null, 0, 1].map((context_tokens) => knew({ context_tokens }))).toEqual([
+    "never seen after these tokens",
+    "seen where a document begins",
+    "seen after the last token",
+  ]);
 });
 
-test("a higher layer has a thicker line; none has none", () => {
-  expect([1, 2, 3, 4, 5].map((layer) => thickness(layer, 5))).toEqual([1, 2, 3, 4, 5]);
-  const many = Array.from({ length: 12 }, (_, index) => thickness(index + 1, 12));
-  expect(many).toEqual([...many].sort((a, b) => a - b));
-  expect([many[0], many.at(-1)]).toEqual([1, 5]);
-  expect(thickness(null, 5)).toBe(0);
+test("a longer context has a thicker line; none has none", () => {
+  expect([0, 1, 2, 3, 4, 8, 12, 16, 64].map(thickness)).toEqual([1, 1, 2, 2, 3, 4, 4, 5, 5]);
+  expect(thickness(null)).toBe(0);
 });

@@ -1,5 +1,6 @@
 //! `cargo xtask …`: everything that checks, measures or builds the project, in one place.
 
+mod dist;
 mod programs;
 mod python;
 mod stages;
@@ -74,6 +75,12 @@ enum Task {
     },
     /// Write shell completions and man pages to target/pages, and say how to install them.
     Docs,
+    /// Build the program as it is given to others, and a Debian package of it, to target/dist-packages. Takes long.
+    Dist {
+        /// Pack this program instead of building one.
+        #[arg(long, value_name = "FILE")]
+        program: Option<PathBuf>,
+    },
     /// Serve 200 clients for a minute, kill the server under load, and check what is left.
     Load,
     /// Run the authors' protocol of random texts at full size and print the accuracies.
@@ -133,6 +140,7 @@ fn main() -> Result<()> {
             cargo(&args)
         }
         Task::Docs => docs(),
+        Task::Dist { program } => dist::dist(program.as_deref()),
         Task::Load => load(),
         Task::Protocol => stages::protocol(),
         Task::Kill { kills } => stages::kill(kills),

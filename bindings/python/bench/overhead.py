@@ -21,7 +21,7 @@ ROUNDS = 5
 
 
 def python(text: str, folder: Path, turn: int) -> dict[str, float]:
-    with Memo.create(folder / f"python-{turn}.memo", tokens=len(text.encode()) // 4) as memo:
+    with Memo.create(folder / f"python-{turn}.memo") as memo:
         start = time.perf_counter()
         memo.memorize(text, id="text", progress=False)
         memorized = time.perf_counter()

@@ -22,7 +22,7 @@ from typing import Any
 os.environ["RAYON_NUM_THREADS"] = "1"
 
 import numpy as np
-from memo_lm import Memo, _memo
+from memo_lm import Memo, _memo, inputs
 from numpy.typing import NDArray
 
 Ids = NDArray[np.uint32]
@@ -62,7 +62,7 @@ def documents(memo: Memo, text: str, copies: int) -> list[Ids]:
     return [whole[at : at + DOCUMENT] for at in range(0, len(whole), DOCUMENT)]
 
 
-def model(folder: Path, text: str, copies: int) -> tuple[list[Ids], int]:
+def model(folder: Path, text: str, copies: int) -> list[Ids]:
     """One model, and the same in two halves that are merged."""
     with Memo.create(folder / "empty.memo") as memo:
         seconds, ids = timed(memo.encode, text)
@@ -70,21 +70,20 @@ def model(folder: Path, text: str, copies: int) -> tuple[list[Ids], int]:
         row("encoding, MB of text/s", len(text.encode()) / seconds / 1e6)
         given = documents(memo, text, copies)
     tokens = sum(len(each) + 1 for each in given)
-    cells = 92 * tokens
     row("tokens", tokens)
     path = folder / "whole.memo"
-    with Memo.create(path, parameters=cells) as memo:
+    with Memo.create(path) as memo:
         seconds, _ = timed(memo.memorize, [(str(n), each) for n, each in enumerate(given)])
         stats, digest = memo.stats(), memo.digest()
         row("memorizing, million tokens/s", tokens / seconds / 1e6)
-        row("bytes of cells a token", stats.cell_bytes / tokens)
-        row("bytes of tables a token", stats.table_bytes / tokens)
+        row("cells that are not zero, a token", stats.cells / tokens)
+        row("bytes of memory a token", stats.bytes / tokens)
         row("a checkpoint, s, by the clock", waited(memo.checkpoint)[0])
     row("bytes of checkpoint a token, on disk", on_disk(path, "memory.*") / tokens)
     row("bytes of ledger a token, on disk", on_disk(path, "ledger.redb") / tokens)
     halves = [folder / f"{n}.memo" for n in (0, 1)]
     for n, half in enumerate(halves):
-        with Memo.create(half, parameters=cells) as memo:
+        with Memo.create(half) as memo:
             memo.memorize([(str(k), each) for k, each in enumerate(given) if k % 2 == n])
     with Memo.open(halves[0]) as ours:
         with Memo.open(halves[1]) as theirs:
@@ -93,20 +92,26 @@ def model(folder: Path, text: str, copies: int) -> tuple[list[Ids], int]:
             row("merging, million tokens/s of the smaller", tokens / 2 / seconds / 1e6)
         assert ours.digest() == digest
         row("closing the merged model, s, by the clock", waited(ours.close)[0])
-    return given, cells
+    return given
 
 
-def writing(given: list[Ids], cells: int) -> None:
+def sharded(count: int) -> tuple[_memo.ShardReader, Callable[[int], _memo.Shard]]:
+    """A reader, and what makes its shards."""
+    reader = _memo.ShardReader.create(count, inputs.options("gpt2", None, True, 1))
+    return reader, lambda index: _memo.Shard(reader.settings, reader.tokenizer, None, index, count)
+
+
+def writing(given: list[Ids]) -> None:
     """Some of several shards, each alone: what one holds gets less, what it hashes does not."""
     tokens = sum(len(each) + 1 for each in given)
     print("\n| shards | one shard, ns a token | the slowest | all together, times one shard | MB held | the most |")
     print("|---|---|---|---|---|---|")
     whole = 0.0
     for count in (1, 2, 4, 8, 16, 64):
-        reader = _memo.ShardReader.create(count, parameters=cells)
+        _, make = sharded(count)
         times, held = [], []
         for index in range(0, count, max(1, count // 8)):
-            shard = _memo.Shard(reader.settings, index, count)
+            shard = make(index)
             times.append(sum(timed(shard.write, given[at : at + 100])[0] for at in range(0, len(given), 100)))
             held.append(shard.nbytes / 1e6)
         mean = sum(times) / len(times)
@@ -120,36 +125,31 @@ class Fetching:
 
     def __init__(self, reader: _memo.ShardReader, find: Callable[[int, Any], Any]) -> None:
         self.reader, self.find = reader, find
-        self.rounds = self.rows = self.keys = self.sent = self.received = 0
+        self.rounds = self.lists = self.counts = self.sent = self.received = 0
 
     def read(self, ids: Ids, start: int, end: int) -> None:
-        while True:
-            wanted = self.reader.want([ids], [(start, end)])
-            if wanted is None:
-                if self.reader.score([ids], [(start, end)]) is not None:
-                    return
-                continue
+        while self.reader.score([ids], [(start, end)]) is None:
             self.rounds += 1
-            for shard, each in enumerate(wanted):
+            for shard, each in enumerate(self.reader.want()):
                 if each is None:
                     continue
                 found = self.find(shard, each)
-                self.rows += len(each[1])
-                self.keys += len(each[2]) + len(each[3])
+                self.lists += len(each[0]) + len(each[1])
+                self.counts += len(each[2])
                 self.sent += sum(array.nbytes for array in each)
                 self.received += sum(array.nbytes for array in found)
                 self.reader.take(shard, each, found)
 
 
-def reading(given: list[Ids], cells: int, strange: Ids, whole: Path) -> None:
+def reading(given: list[Ids], strange: Ids, whole: Path) -> None:
     count = 4
-    reader = _memo.ShardReader.create(count, parameters=cells)
-    shards = [_memo.Shard(reader.settings, index, count) for index in range(count)]
+    reader, make = sharded(count)
+    shards = [make(index) for index in range(count)]
     for shard in shards:
         shard.write(given)
     texts = {"memorized": given[len(given) // 2], "unseen": strange}
-    print("\n| positions at a time | text | rounds a batch | rows | keys | KB fetched | ms |")
-    print("|---|---|---|---|---|---|---|")
+    print("\n| positions at a time | text | rounds a batch | lists | counts | KB sent | KB fetched | ms |")
+    print("|---|---|---|---|---|---|---|---|")
     for batch in BATCHES:
         for name, ids in texts.items():
             # Nothing fetched before helps.
@@ -158,21 +158,22 @@ def reading(given: list[Ids], cells: int, strange: Ids, whole: Path) -> None:
             fetching = Fetching(reader, lambda shard, wanted: shards[shard].find(wanted))
             starts = range(100, 100 + READ, batch)
             seconds = sum(timed(fetching.read, ids, at, at + batch)[0] for at in starts)
-            each = [fetching.rows / READ, fetching.keys / READ, fetching.received / READ / 1e3]
+            each = [fetching.lists / READ, fetching.counts / READ, fetching.sent / READ / 1e3]
+            each.append(fetching.received / READ / 1e3)
             row(str(batch), name, fetching.rounds / len(starts), *each, 1e3 * seconds / READ)
     with Memo.open(whole, read_only=True) as memo:
         for name, ids in texts.items():
             seconds, _ = timed(memo.core.score_many, [(ids[: 100 + READ], 100)])
-            row("a memory that nobody divided", name, "", "", "", "", 1e3 * seconds / READ)
+            row("a memory that nobody divided", name, "", "", "", "", "", 1e3 * seconds / READ)
 
 
-def workers(given: list[Ids], cells: int, folder: Path) -> None:
+def workers(given: list[Ids], folder: Path) -> None:
     """What the workers of memo_lm.ray.memorize do, one after the other: how much in all, and on the longest way."""
     from memo_lm.ray import parts, plan, sources
 
     work = folder / "work"
     work.mkdir()
-    with Memo.create(work / plan.EMPTY, parameters=cells) as memo:
+    with Memo.create(work / plan.EMPTY) as memo:
         texts = [memo.decode(ids) for ids in given]
     (folder / "texts.jsonl").write_text("\n".join(json.dumps({"text": text}) for text in texts))
     how = sources.Reading()
@@ -181,7 +182,7 @@ def workers(given: list[Ids], cells: int, folder: Path) -> None:
     for count in (1, 2, 4, 8):
         ranges = sources.ranges(item, item.size // count)
         items = sources.cut(item, [sources.count_lines(item.path, start, end) for start, end in ranges])
-        builds = [timed(parts.build, work, n, [share], how, False)[0] for n, share in enumerate(items)]
+        builds = [timed(parts.build, work, n, [share], how)[0] for n, share in enumerate(items)]
         joins: list[list[float]] = []
         size = 1
         while size < count:
@@ -193,13 +194,13 @@ def workers(given: list[Ids], cells: int, folder: Path) -> None:
         shutil.rmtree(work / parts.PARTS)
 
 
-def through_ray(given: list[Ids], cells: int, strange: Ids) -> None:
+def through_ray(given: list[Ids], strange: Ids) -> None:
     import ray
     from memo_lm.ray import ShardedMemo
 
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     print("\n| through Ray, two actors | |\n|---|---|")
-    with ShardedMemo.create(2, parameters=cells) as memo:
+    with ShardedMemo.create(2) as memo:
         seconds, _ = waited(memo.memorize, [(str(n), each) for n, each in enumerate(given)])
         row("memorizing, million tokens/s", sum(map(len, given)) / seconds / 1e6)
         for name, ids in {"memorized": given[len(given) // 2], "unseen": strange}.items():
@@ -223,14 +224,14 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp())
     try:
         print("| | |\n|---|---|")
-        ids, cells = model(folder, "".join(known), given.copies)
+        ids = model(folder, "".join(known), given.copies)
         with Memo.open(folder / "empty.memo", read_only=True) as memo:
             strange = memo.encode("".join(rest))
-        writing(ids, cells)
-        reading(ids, cells, strange, folder / "whole.memo")
+        writing(ids)
+        reading(ids, strange, folder / "whole.memo")
         if given.ray:
-            workers(ids, cells, folder)
-            through_ray(ids, cells, strange)
+            workers(ids, folder)
+            through_ray(ids, strange)
     finally:
         shutil.rmtree(folder)
 

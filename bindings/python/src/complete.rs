@@ -1,16 +1,15 @@
 //! Completions as Python drives them. How a prompt is continued is decided by [`memo_store::CompletionStream`] alone; here
 //! its tokens are collected until Python takes the whole.
 
-use crate::convert::{TokenArray, json};
+use crate::convert::json;
 use crate::error::Refusal;
 use memo::readout::Sampling;
 use memo::sparse::Memory;
 use memo_store::{
     Completion, CompletionChoice, CompletionOptions, CompletionStream as Stream, CompletionToken,
-    Error,
+    Error, fresh_seed,
 };
 use memo_text::Tokenizer;
-use numpy::PyArray1;
 use pyo3::prelude::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -18,26 +17,34 @@ use std::time::Instant;
 /// The options of a completion, as a dict of Python. They are checked where the completion begins.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Options {
     max_tokens: usize,
     stop: Vec<String>,
     temperature: f64,
     top_k: usize,
     top_p: f64,
-    seed: u64,
+    seed: Option<u64>,
     probabilities: bool,
     contexts: bool,
+    heal: bool,
+    find: bool,
+    guess: bool,
 }
 
 impl From<Options> for CompletionOptions {
     fn from(given: Options) -> Self {
-        let Options { temperature, top_k, top_p, seed, .. } = given;
+        let Options { temperature, top_k, top_p, .. } = given;
+        let seed = given.seed.unwrap_or_else(fresh_seed);
         CompletionOptions {
             max_tokens: given.max_tokens,
             sampling: Sampling { temperature, top_k, top_p, seed, ..Sampling::default() },
             stop: given.stop,
             top: given.probabilities.then_some(0),
             contexts: given.contexts,
+            heal: given.heal,
+            find: given.find,
+            guess: given.guess,
         }
     }
 }
@@ -65,11 +72,6 @@ impl Steps {
         let text = token.text.clone();
         self.keep(token);
         Ok(Some(text))
-    }
-
-    /// The tokens that the next one is chosen after.
-    pub(crate) fn context(&self) -> &[u32] {
-        self.stream.context()
     }
 
     /// Chooses the next token; it may be chosen again before it is accepted.
@@ -118,12 +120,6 @@ impl CompletionStream {
 
 #[pymethods]
 impl CompletionStream {
-    /// The tokens that the next one is chosen after.
-    #[getter]
-    fn context<'py>(&self, py: Python<'py>) -> TokenArray<'py> {
-        PyArray1::from_slice(py, self.steps().context())
-    }
-
     #[getter]
     fn ended(&self) -> bool {
         self.steps().stream.finish_reason().is_some()

@@ -124,13 +124,18 @@ impl From<Error> for Refusal {
             Error::Damaged { .. }
             | Error::Format { .. }
             | Error::Memory(memo::sparse::Error::Storage(_)) => Damaged,
-            Error::NoDocument(_) | Error::NoTransaction(_) | Error::NotFound => NotFound,
+            Error::NoDocument(_) | Error::NoTransaction(_) | Error::NotFound | Error::NoneFits => {
+                NotFound
+            }
             Error::State { .. } => State,
             Error::Rollback { .. } => Rollback,
-            Error::Merge(_) => Merge,
+            Error::Merge(_) | Error::Conflict(_) => Merge,
             Error::EditFails(_) => Edit,
             Error::Frozen { .. } | Error::NoTexts { .. } => ReadOnly,
-            Error::Io { .. } | Error::Ledger { .. } => Storage,
+            Error::Io { .. }
+            | Error::Ledger { .. }
+            | Error::NoRoom { .. }
+            | Error::Pending { .. } => Storage,
             _ => Invalid,
         };
         let more = match &error {
@@ -138,12 +143,20 @@ impl From<Error> for Refusal {
             Error::Frozen { .. } => "; Memo.open(path, read_only=True) reads it",
             _ => "",
         };
-        Refusal::new(kind, advice(&error.to_string()) + more)
+        let message = match &error {
+            // What cannot be opened cannot be asked to rebuild itself.
+            Error::Damaged { .. } => {
+                error.to_string().replace("`memo rebuild`", "`Memo.open(path, rebuild=True)`")
+            }
+            _ => error.to_string(),
+        };
+        Refusal::new(kind, advice(&message) + more)
     }
 }
 
 /// A message of the crates below with advice for Python: where the command line has `memo docs`, `Memo.docs`.
 pub(crate) fn advice(message: &str) -> String {
+    let message = message.replace("`memo forget --finish`", "`Memo.open`");
     message.replace("`memo init`", "`Memo.create`").replace("`memo ", "`Memo.")
 }
 
@@ -166,7 +179,7 @@ impl From<CorpusError> for Refusal {
             CorpusErrorKind::Duplicate { .. } => Kind::State,
             _ => Kind::Invalid,
         };
-        Refusal::new(kind, error)
+        Refusal::new(kind, advice(&error.to_string()))
     }
 }
 

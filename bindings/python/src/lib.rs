@@ -8,6 +8,7 @@ mod complete;
 mod convert;
 mod dense;
 mod error;
+mod forget;
 mod memo;
 mod model;
 mod options;

@@ -3,8 +3,9 @@
 use crate::complete::{self, CompletionStream, Steps};
 use crate::convert::{self, Text, TokenArray, Tokens, json, tokens};
 use crate::error::{Kind, Refusal, advice};
+use crate::forget::ForgetOptions;
 use crate::model::Handle;
-use crate::options::{Options, size};
+use crate::options::Options;
 use crate::score::{SLICE, score_all, slices};
 use crate::threads;
 use crate::work::{detached, watched};
@@ -76,51 +77,26 @@ impl Memo {
 impl Memo {
     /// Makes a model where nothing is yet.
     #[staticmethod]
-    #[pyo3(signature = (path, *, tokenizer="gpt2", tokenizer_json=None, words_from=None, memory=None, parameters=None,
-        tokens=None, heads=None, layers=None, older=None, slots=None, seed=1))]
-    #[allow(clippy::too_many_arguments)]
-    fn create(
-        py: Python<'_>,
-        path: PathBuf,
-        tokenizer: &str,
-        tokenizer_json: Option<Vec<u8>>,
-        words_from: Option<Vec<String>>,
-        memory: Option<u64>,
-        parameters: Option<u64>,
-        tokens: Option<u64>,
-        heads: Option<u32>,
-        layers: Option<u32>,
-        older: Option<u32>,
-        slots: Option<Vec<(u32, u32)>>,
-        seed: u64,
-    ) -> PyResult<Self> {
-        let tokenizer = Some(tokenizer.to_owned());
-        let new = Options {
-            tokenizer,
-            tokenizer_json,
-            words_from,
-            memory,
-            parameters,
-            tokens,
-            heads,
-            layers,
-            older,
-            slots,
-            seed: Some(seed),
-        };
-        let new = new.model()?;
+    fn create(py: Python<'_>, path: PathBuf, options: Options) -> PyResult<Self> {
+        let new = options.model()?;
         detached(py, || {
             let model = Handle::create(&path, &new)?;
             Self::new(path, model, false)
         })
     }
 
-    /// Opens a model; for writing, one for all handles of a process. A frozen one can only be read.
+    /// Opens a model; for writing, one for all handles of a process. A frozen one can only be read. With `rebuild`, its memory
+    /// is made anew from the ledger.
     #[staticmethod]
-    #[pyo3(signature = (path, *, read_only=false))]
-    fn open(py: Python<'_>, path: PathBuf, read_only: bool) -> PyResult<Self> {
+    #[pyo3(signature = (path, *, read_only=false, rebuild=false))]
+    fn open(py: Python<'_>, path: PathBuf, read_only: bool, rebuild: bool) -> PyResult<Self> {
+        if read_only && rebuild {
+            let why = "rebuild writes the model; open it without read_only=True";
+            return Err(Refusal::invalid(why).into());
+        }
         detached(py, || {
-            let model = if read_only { Handle::read_only(&path)? } else { Handle::open(&path)? };
+            let model =
+                if read_only { Handle::read_only(&path)? } else { Handle::open(&path, rebuild)? };
             Self::new(path, model, read_only)
         })
     }
@@ -216,13 +192,12 @@ impl Memo {
     }
 
     /// Unless `replace`, documents of other files are not replaced.
-    #[pyo3(signature = (documents, reason=None, force=false, progress=None, replace=true))]
+    #[pyo3(signature = (documents, reason=None, progress=None, replace=true))]
     fn memorize(
         &self,
         py: Python<'_>,
         documents: Vec<(Option<String>, Text<'_>, Option<BTreeMap<String, String>>)>,
         reason: Option<&str>,
-        force: bool,
         progress: Option<&Bound<'_, PyAny>>,
         replace: bool,
     ) -> PyResult<String> {
@@ -232,13 +207,12 @@ impl Memo {
         watched(py, progress, |watch| {
             // What cannot be changed is not worth the tokenizing.
             self.model.change(|_| Ok(()))?;
-            let (mut new, mut count, mut before) = (Vec::new(), 0, 0);
+            let (mut new, mut before) = (Vec::new(), 0);
             for (id, text, labels) in owned {
                 let bytes = text.bytes();
                 let told = &mut |done| watch.tell("tokenizing", before + done, whole);
                 let ids = threads::on(0, || text.tokens(&self.tokenizer, told))?;
                 before += bytes;
-                count += ids.len() as u64 + 1;
                 let mut document = NewDocument::tokens(ids);
                 if let Some(id) = id {
                     document = document.with_id(id);
@@ -252,39 +226,25 @@ impl Memo {
                 if !replace {
                     refuse(&store.file_conflicts(&new)?)?;
                 }
-                if let Some(over) = store.overload(count)?.filter(|_| !force) {
-                    return Err(Refusal::invalid(format!(
-                        "{} {over}; make it larger with rebuild(memory=\"{}MiB\"), or pass force=True",
-                        store.directory().display(),
-                        over.needed >> 20
-                    )));
-                }
                 store.observe(watch.callback());
                 json(&store.memorize(new, reason)?)
             })
         })
     }
 
-    #[pyo3(signature = (ids, reason=None))]
-    fn forget(&self, py: Python<'_>, ids: Vec<String>, reason: Option<&str>) -> PyResult<String> {
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        self.change_json(py, |store| store.forget(&ids, reason))
-    }
-
-    #[pyo3(signature = (ids, reason=None))]
-    fn forget_with_proof(
+    fn forget(
         &self,
         py: Python<'_>,
-        ids: Vec<String>,
+        what: ForgetOptions,
         reason: Option<&str>,
     ) -> PyResult<String> {
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        self.change_json(py, |store| store.forget_with_proof(&ids, reason))
+        let what = what.selection()?;
+        self.change_json(py, |store| store.forget_selection(&what, reason))
     }
 
-    #[pyo3(signature = (text, reason=None))]
-    fn forget_text(&self, py: Python<'_>, text: &str, reason: Option<&str>) -> PyResult<String> {
-        self.change_json(py, |store| store.forget_text(text, reason))
+    fn preview_forget(&self, py: Python<'_>, what: ForgetOptions) -> PyResult<String> {
+        let what = what.selection()?;
+        self.read_json(py, |model| model.preview_forget(&what))
     }
 
     #[pyo3(signature = (id, reason=None))]
@@ -347,25 +307,17 @@ impl Memo {
         })
     }
 
-    #[pyo3(signature = (memory=None, parameters=None, progress=None))]
-    fn rebuild(
-        &self,
-        py: Python<'_>,
-        memory: Option<u64>,
-        parameters: Option<u64>,
-        progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<String> {
-        let size = size(memory, parameters, None)?;
-        self.change(py, progress, |store| json(&store.rebuild(size)?))
+    #[pyo3(signature = (progress=None))]
+    fn rebuild(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<String> {
+        self.change(py, progress, |store| json(&store.rebuild()?))
     }
 
     fn checkpoint(&self, py: Python<'_>) -> PyResult<()> {
         self.change(py, None, |store| Ok(store.checkpoint()?))
     }
 
-    #[pyo3(signature = (path, bits=8))]
-    fn freeze(&self, py: Python<'_>, path: PathBuf, bits: u32) -> PyResult<String> {
-        self.change_json(py, |store| store.freeze(&path, bits))
+    fn freeze(&self, py: Python<'_>, path: PathBuf) -> PyResult<String> {
+        self.change_json(py, |store| store.freeze(&path))
     }
 
     fn backup(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
@@ -394,6 +346,10 @@ impl Memo {
         self.read_json(py, |model| model.find(text))
     }
 
+    fn closest(&self, py: Python<'_>, text: &str, limit: usize) -> PyResult<String> {
+        self.read_json(py, |model| model.closest(text, limit))
+    }
+
     fn log(&self, py: Python<'_>) -> PyResult<String> {
         self.read_json(py, Snapshot::log)
     }
@@ -416,6 +372,19 @@ impl Memo {
         })
     }
 
+    #[pyo3(signature = (without, progress=None))]
+    fn prove(
+        &self,
+        py: Python<'_>,
+        without: Vec<String>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let without: Vec<&str> = without.iter().map(String::as_str).collect();
+        watched(py, progress, |watch| {
+            self.model.read(|model| json(&model.prove(&without, &watch.observer())?))
+        })
+    }
+
     fn digest(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |model| Ok(model.digest()?.to_string()))
     }
@@ -426,7 +395,8 @@ impl Memo {
         context: Tokens<'_>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let context = tokens(&context);
-        let p = self.read(py, |model| Ok(model.distribution(&context)?.dense()))?;
+        let p = self
+            .read(py, |model| Ok(model.distribution(&context)?.dense().map_err(Error::from)?))?;
         Ok(PyArray1::from_vec(py, p))
     }
 
@@ -447,8 +417,8 @@ impl Memo {
                 for slice in slices(start..end, 64) {
                     watch.at("reading", slice.start - start, rows)?;
                     let seen = model.map_distributions(&text, slice, |_, distribution| {
-                        let logs = distribution.dense().into_iter().map(|p| libm::log(p) as f32);
-                        logs.collect::<Vec<f32>>()
+                        let logs = distribution.dense()?.into_iter().map(|p| libm::log(p) as f32);
+                        Ok(logs.collect::<Vec<f32>>())
                     })?;
                     seen.into_iter().for_each(|row| logs.extend(row));
                 }

@@ -4,7 +4,8 @@
 //! be run again. It is closed with its last handle.
 //!
 //! A handle belongs to the process that made it. A child of `fork` has a copy of the memory, but shares the files with its
-//! parent, who goes on writing them: there a handle refuses, and what it holds is never dropped, because that would write.
+//! parent, who goes on writing them: there a handle reads a snapshot of its own, which the first question opens, and refuses
+//! changes; what it holds of the parent's is never dropped, because that would write.
 
 use crate::error::{Kind, Refusal};
 use crate::threads;
@@ -40,6 +41,9 @@ struct Open {
 pub(crate) struct Handle {
     open: Arc<Open>,
     closed: AtomicBool,
+    /// In a fork, its process and what is read there. Never locked in the process that opened the model, so no fork can find
+    /// it locked forever.
+    forked: Mutex<Option<(u32, Arc<Snapshot>)>>,
 }
 
 /// The models that this process has opened for writing, the newest last, and some that it has closed since.
@@ -51,7 +55,11 @@ impl Handle {
         let directory = std::fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
         let (handles, process) = (AtomicUsize::new(1), process::id());
         let open = Arc::new(Open { model: RwLock::new(Some(model)), directory, handles, process });
-        Handle { open, closed: AtomicBool::new(false) }
+        Self::to(open)
+    }
+
+    fn to(open: Arc<Open>) -> Self {
+        Handle { open, closed: AtomicBool::new(false), forked: Mutex::new(None) }
     }
 
     /// Makes a model.
@@ -67,9 +75,11 @@ impl Handle {
         handle
     }
 
-    /// Opens a model for writing, or gives another handle if this process has it open.
-    pub(crate) fn open(directory: &Path) -> Result<Self, Refusal> {
-        threads::on(0, || match Store::open(directory) {
+    /// Opens a model for writing, its memory made anew if that is asked for; or gives another handle if this process has it
+    /// open.
+    pub(crate) fn open(directory: &Path, anew: bool) -> Result<Self, Refusal> {
+        let open = if anew { Store::open_anew } else { Store::open };
+        threads::on(0, || match open(directory) {
             Ok(store) => Ok(Self::of(store)),
             Err(error @ Error::Busy { .. }) => {
                 Self::another(directory).ok_or_else(|| Refusal::from(error))
@@ -87,7 +97,7 @@ impl Handle {
                 && open.process == process::id()
                 && open.handles.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).is_ok()
         })?;
-        Some(Handle { open, closed: AtomicBool::new(false) })
+        Some(Self::to(open))
     }
 
     /// Opens a model for reading.
@@ -101,11 +111,35 @@ impl Handle {
         &self,
         read: impl FnOnce(&Snapshot) -> Result<T, Refusal> + Send,
     ) -> Result<T, Refusal> {
-        self.check()?;
+        if self.is_closed() {
+            return Err(closed());
+        }
+        if self.is_forked() {
+            let snapshot = self.forked()?;
+            return threads::on(0, || read(&snapshot));
+        }
         let model = self.open.model.read().unwrap_or_else(PoisonError::into_inner);
         let snapshot = model.as_ref().ok_or_else(closed)?.snapshot();
         // Locks are taken before: a thread of the pool must not wait for one.
         threads::on(0, || read(snapshot))
+    }
+
+    fn is_forked(&self) -> bool {
+        self.open.process != process::id()
+    }
+
+    /// The model as a fork reads it: as it was when it was first asked there.
+    fn forked(&self) -> Result<Arc<Snapshot>, Refusal> {
+        let mut forked = self.forked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((process, snapshot)) = &*forked
+            && *process == process::id()
+        {
+            return Ok(Arc::clone(snapshot));
+        }
+        let snapshot = threads::on(0, || Ok(Snapshot::open(&self.open.directory)?))?;
+        let snapshot = Arc::new(snapshot);
+        *forked = Some((process::id(), Arc::clone(&snapshot)));
+        Ok(snapshot)
     }
 
     /// Changes it, if it is open for writing. The GIL must be released.
@@ -156,7 +190,7 @@ impl Handle {
         if self.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        if self.open.process != process::id() {
+        if self.is_forked() {
             std::mem::forget(self.open.clone());
             return Ok(());
         }
@@ -171,10 +205,10 @@ impl Handle {
     }
 
     fn check(&self) -> Result<(), Refusal> {
-        if self.open.process != process::id() {
+        if self.is_forked() {
             let why = format!(
-                "{} was opened by process {}, of which this one is a fork; open it here, with \
-                 Memo.open(path, read_only=True)",
+                "{} was opened by process {}, of which this one is a fork: here it can be read, but not changed; change \
+                 it there, or close it there and open it here",
                 self.open.directory.display(),
                 self.open.process
             );

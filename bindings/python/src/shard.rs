@@ -6,41 +6,36 @@ use crate::error::Refusal;
 use crate::options::Options;
 use crate::threads;
 use crate::work::{detached, watched};
-use memo::readout::{BACKOFF, ReadOut, Scratch, best_at, map_distributions_all};
+use memo::readout::{BACKOFF, Scratch, best_at, map_distributions_all};
 use memo::sparse::{
     Leaves, Memory, Settings, Shard as Held, ShardReader as Inner, ShardRequest, ShardResponse,
     Span,
 };
+use memo::words::Words;
+use memo_store::NewModel;
 use memo_text::Tokenizer;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 type In<'py, T> = PyReadonlyArray1<'py, T>;
 type Out<'py, T> = Bound<'py, PyArray1<T>>;
 
-/// Slots, rows, pairs, totals.
-type RequestIn<'py> = (In<'py, u8>, In<'py, u64>, In<'py, u64>, In<'py, u64>);
-type RequestOut<'py> = (Out<'py, u8>, Out<'py, u64>, Out<'py, u64>, Out<'py, u64>);
+/// Keys of each table.
+type RequestIn<'py> = (In<'py, u64>, In<'py, u64>, In<'py, u64>);
+type RequestOut<'py> = (Out<'py, u64>, Out<'py, u64>, Out<'py, u64>);
 
-/// Cells, wide, values, pairs, totals.
-type ResponseIn<'py> = (In<'py, u8>, In<'py, u32>, In<'py, i32>, In<'py, i64>, In<'py, i64>);
-type ResponseOut<'py> = (Out<'py, u8>, Out<'py, u32>, Out<'py, i32>, Out<'py, i64>, Out<'py, i64>);
+/// Lengths, tokens, counts.
+type ResponseIn<'py> = (In<'py, u32>, In<'py, u32>, In<'py, i64>);
+type ResponseOut<'py> = (Out<'py, u32>, Out<'py, u32>, Out<'py, i64>);
 
 fn owned<T: numpy::Element + Copy>(array: &In<'_, T>) -> Vec<T> {
     array.as_array().iter().copied().collect()
 }
 
-fn request(given: &RequestIn<'_>) -> ShardRequest {
-    let (slots, rows, pairs, totals) = given;
-    ShardRequest {
-        slots: owned(slots),
-        rows: owned(rows),
-        pairs: owned(pairs),
-        totals: owned(totals),
-    }
+fn request((pairs, successors, events): &RequestIn<'_>) -> ShardRequest {
+    ShardRequest { keys: [pairs, successors, events].map(owned) }
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -60,16 +55,30 @@ fn settings(json: &str) -> Result<Settings, Refusal> {
     Ok(serde_json::from_str(json)?)
 }
 
-/// What one process holds: some rows, some parts of the tables.
+/// The words of a vocabulary, if settings need them.
+fn words(settings: &Settings, tokenizer: &Tokenizer) -> Option<Arc<Words>> {
+    (!settings.words.is_empty()).then(|| Arc::new(Words::new(tokenizer.pieces())))
+}
+
+/// What one process holds: some partitions of the tables.
 #[pyclass(frozen, module = "memo_lm._memo")]
 pub(crate) struct Shard(Mutex<Held>);
 
 #[pymethods]
 impl Shard {
     #[new]
-    #[pyo3(signature = (settings, index, count))]
-    fn new(settings: &str, index: usize, count: usize) -> PyResult<Self> {
-        let shard = Held::new(self::settings(settings)?, index, count).map_err(Refusal::from)?;
+    #[pyo3(signature = (settings, tokenizer, tokenizer_json, index, count))]
+    fn new(
+        settings: &str,
+        tokenizer: &str,
+        tokenizer_json: Option<&[u8]>,
+        index: usize,
+        count: usize,
+    ) -> PyResult<Self> {
+        let settings = self::settings(settings)?;
+        let tokenizer = crate::tokenizer::tokenizer(tokenizer, tokenizer_json, None)?;
+        let words = words(&settings, &tokenizer);
+        let shard = Held::new(settings, words, index, count).map_err(Refusal::from)?;
         Ok(Shard(Mutex::new(shard)))
     }
 
@@ -87,14 +96,9 @@ impl Shard {
     fn find<'py>(&self, py: Python<'py>, request: RequestIn<'_>) -> PyResult<ResponseOut<'py>> {
         let request = self::request(&request);
         let response = detached(py, || with(&self.0, |shard| Ok(shard.fetch(&request)?)))?;
-        let ShardResponse { cells, wide, values, pairs, totals } = response;
-        Ok((
-            PyArray1::from_vec(py, cells),
-            PyArray1::from_vec(py, wide),
-            PyArray1::from_vec(py, values),
-            PyArray1::from_vec(py, pairs),
-            PyArray1::from_vec(py, totals),
-        ))
+        let ShardResponse { lens, tokens, counts } = response;
+        let [lens, tokens] = [lens, tokens].map(|values| PyArray1::from_vec(py, values));
+        Ok((lens, tokens, PyArray1::from_vec(py, counts)))
     }
 
     fn unigrams<'py>(&self, py: Python<'py>) -> Out<'py, i64> {
@@ -110,11 +114,16 @@ impl Shard {
     fn leaves(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         let leaves = detached(py, || with(&self.0, |shard| Ok(shard.leaves()?)))?;
         let mut bytes = Vec::new();
-        for kind in [&leaves.cells, &leaves.pairs, &leaves.totals, &leaves.unigrams] {
+        for kind in leaves.tables.iter().chain([&leaves.unigrams]) {
             bytes.extend((kind.len() as u64).to_le_bytes());
             bytes.extend_from_slice(kind.as_flattened());
         }
         Ok(bytes)
+    }
+
+    #[getter]
+    fn cells(&self, py: Python<'_>) -> u64 {
+        py.detach(|| lock(&self.0).cells())
     }
 
     #[getter]
@@ -132,7 +141,7 @@ fn leaves(mut bytes: &[u8]) -> Option<Leaves> {
         bytes = rest;
         Some(hashes.chunks_exact(32).filter_map(|hash| hash.try_into().ok()).collect())
     };
-    let leaves = Leaves { cells: next()?, pairs: next()?, totals: next()?, unigrams: next()? };
+    let leaves = Leaves { tables: [next()?, next()?, next()?], unigrams: next()? };
     bytes.is_empty().then_some(leaves)
 }
 
@@ -153,10 +162,11 @@ pub(crate) struct ShardReader {
     reader: Mutex<Inner>,
     settings: Settings,
     tokenizer: Tokenizer,
+    window: usize,
 }
 
 impl ShardReader {
-    /// Reads positions of texts; `None` if something is missing.
+    /// Reads positions of texts; `None` if something was missing.
     fn read<T: Send>(
         &self,
         py: Python<'_>,
@@ -167,7 +177,7 @@ impl ShardReader {
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
         let all = paired(&texts, positions)?;
         watched(py, None, |_| {
-            with(&self.reader, |reader| Ok(reader.read(&all, |memory| read(memory, &all))?))
+            with(&self.reader, |reader| Ok(reader.read(|memory| read(memory, &all))?))
         })
     }
 }
@@ -186,15 +196,16 @@ fn paired<'a>(
 #[pymethods]
 impl ShardReader {
     #[staticmethod]
-    #[pyo3(signature = (count, **options))]
-    fn create(count: usize, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let new = Options::of(options)?.model()?;
-        let tokenizer = new.tokenizer.clone();
+    fn create(count: usize, options: Options) -> PyResult<Self> {
+        let NewModel { tokenizer, words: with_words, seed } = options.model()?;
         let (n, end) = (tokenizer.vocab_size() as u32, tokenizer.eos());
-        let settings =
-            Settings::new(n, end, new.seed, &new.shape, new.size).map_err(Refusal::from)?;
-        let reader = Inner::new(settings.clone(), count).map_err(Refusal::from)?;
-        Ok(ShardReader { reader: Mutex::new(reader), settings, tokenizer })
+        let settings = Settings::new(n, end, seed).map_err(Refusal::from)?;
+        let settings = if with_words { settings.with_words() } else { settings };
+        let words = words(&settings, &tokenizer);
+        let mut reader = Inner::new(settings.clone(), words, count).map_err(Refusal::from)?;
+        let window = reader.read(|memory| Ok(BACKOFF.window(memory))).map_err(Refusal::from)?;
+        let (reader, window) = (Mutex::new(reader), window.unwrap_or(0));
+        Ok(ShardReader { reader, settings, tokenizer, window })
     }
 
     #[getter]
@@ -205,6 +216,12 @@ impl ShardReader {
     #[getter]
     fn tokenizer(&self) -> &'static str {
         self.tokenizer.name()
+    }
+
+    /// What must be kept to have it again; None if its name is enough.
+    #[getter]
+    fn tokenizer_json(&self) -> PyResult<Option<String>> {
+        Ok(self.tokenizer.to_json().map_err(Refusal::from)?)
     }
 
     #[getter]
@@ -219,7 +236,7 @@ impl ShardReader {
 
     #[getter]
     fn window(&self) -> usize {
-        self.settings.reach() + 1
+        self.window
     }
 
     fn encode<'py>(&self, py: Python<'py>, text: &str) -> PyResult<TokenArray<'py>> {
@@ -237,38 +254,23 @@ impl ShardReader {
         Ok(refreshed.map_err(Refusal::from)?)
     }
 
-    /// What must be fetched, shard by shard; None if nothing is missing.
-    fn want<'py>(
-        &self,
-        py: Python<'py>,
-        texts: Vec<Tokens<'_>>,
-        positions: Vec<(usize, usize)>,
-    ) -> PyResult<Option<Vec<Option<RequestOut<'py>>>>> {
-        let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
-        let all = paired(&texts, &positions)?;
-        let requests =
-            watched(py, None, |_| with(&self.reader, |reader| Ok(reader.missing(&all)?)))?;
-        if requests.iter().all(ShardRequest::is_empty) {
-            return Ok(None);
-        }
+    /// What the last read found missing, shard by shard.
+    fn want<'py>(&self, py: Python<'py>) -> Vec<Option<RequestOut<'py>>> {
+        let requests = py.detach(|| lock(&self.reader).missing());
         let each = requests.into_iter().map(|request| {
-            let ShardRequest { slots, rows, pairs, totals } =
-                Some(request).filter(|request| !request.is_empty())?;
-            let [rows, pairs, totals] = [rows, pairs, totals].map(|v| PyArray1::from_vec(py, v));
-            Some((PyArray1::from_vec(py, slots), rows, pairs, totals))
+            let [pairs, successors, events] = Some(request)
+                .filter(|request| !request.is_empty())?
+                .keys
+                .map(|keys| PyArray1::from_vec(py, keys));
+            Some((pairs, successors, events))
         });
-        Ok(Some(each.collect()))
+        each.collect()
     }
 
     fn take(&self, shard: usize, request: RequestIn<'_>, response: ResponseIn<'_>) -> PyResult<()> {
-        let (cells, wide, values, pairs, totals) = &response;
-        let response = ShardResponse {
-            cells: owned(cells),
-            wide: owned(wide),
-            values: owned(values),
-            pairs: owned(pairs),
-            totals: owned(totals),
-        };
+        let (lens, tokens, counts) = &response;
+        let response =
+            ShardResponse { lens: owned(lens), tokens: owned(tokens), counts: owned(counts) };
         let taken = lock(&self.reader).insert(&self::request(&request), &response);
         Ok(taken.map_err(|error| Refusal::invalid(format!("shard {shard}: {error}")))?)
     }
@@ -284,7 +286,7 @@ impl ShardReader {
         let scores = self.read(py, &texts, &positions, |memory, all| {
             map_distributions_all(memory, &BACKOFF, all, |which, p, distribution| {
                 let token = all[which].0.get(p).copied().unwrap_or(end);
-                libm::log(distribution.probability(token))
+                Ok(libm::log(distribution.probability(token)?))
             })
         })?;
         let arrays = |scores: Vec<Vec<f64>>| {
@@ -320,7 +322,7 @@ impl ShardReader {
             let mut scratch = Scratch::default();
             let window = BACKOFF.window(memory);
             let context = &all[0].0[len.saturating_sub(window)..];
-            Ok(BACKOFF.distribution(memory, context, &mut scratch)?.dense())
+            BACKOFF.distribution(memory, context, &mut scratch)?.dense()
         })?;
         Ok(p.map(|p| PyArray1::from_vec(py, p)))
     }
@@ -330,15 +332,13 @@ impl ShardReader {
         Ok(CompletionStream::new(&self.tokenizer, &tokens(&prompt), options)?)
     }
 
-    /// Goes on with a completion by a token; False: more is wanted, of what follows its context.
+    /// Goes on with a completion by a token; False: more is wanted.
     fn step(&self, py: Python<'_>, stream: &CompletionStream) -> PyResult<bool> {
         detached(py, || {
             let steps = &mut *stream.steps();
-            let context = steps.context().to_vec();
-            let at = [(context.as_slice(), context.len()..context.len() + 1)];
             with(&self.reader, |reader| {
                 // What is chosen from a memory that lacks something is chosen again.
-                let chosen = reader.read(&at, |memory| Ok(steps.choose(memory)))?;
+                let chosen = reader.read(|memory| Ok(steps.choose(memory)))?;
                 let Some(chosen) = chosen else { return Ok(false) };
                 if let Some(choice) = chosen? {
                     steps.accept(choice);

@@ -13,7 +13,7 @@ from texts import CAT, OWL
 @pytest.fixture
 def memo(tmp_path: Path) -> Iterator[Memo]:
     """An empty model."""
-    with Memo.create(tmp_path / "notes.memo", memory="4MiB") as memo:
+    with Memo.create(tmp_path / "notes.memo") as memo:
         yield memo
 
 

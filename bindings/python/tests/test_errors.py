@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import memo_lm
@@ -82,6 +83,63 @@ def test_a_model_that_is_damaged(notes: Memo) -> None:
         Memo.open(notes.path)
 
 
+def test_a_damaged_memory_is_made_anew(notes: Memo) -> None:
+    digest = notes.digest()
+    notes.checkpoint()
+    notes.close()
+    (checkpoint,) = notes.path.glob("memory.*")
+    checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    says = "`Memo.open(path, rebuild=True)` makes it again from the ledger"
+    for read_only in (False, True):
+        with pytest.raises(DamagedError, match=re.escape(says)):
+            Memo.open(notes.path, read_only=read_only)
+    with pytest.raises(InvalidError, match="rebuild writes the model"):
+        Memo.open(notes.path, read_only=True, rebuild=True)
+    with Memo.open(notes.path, rebuild=True) as memo, Memo.open(notes.path, rebuild=True) as again:
+        assert memo.digest() == again.digest() == digest
+    with Memo.open(notes.path, read_only=True) as reader:
+        assert reader.digest() == digest
+
+
+def test_names_and_reasons_that_are_no_text(notes: Memo, tmp_path: Path) -> None:
+    # What os.listdir gives for a name that is no UTF-8.
+    name = os.fsdecode(b"caf\xe9.txt")
+    before = notes.transaction
+    for call in (
+        lambda given: notes.memorize("More.", given),
+        lambda given: notes.memorize([(given, "More.")]),
+        lambda given: notes.memorize([{"id": given, "text": "More."}]),
+        lambda given: notes.memorize("More.", labels={"kind": given}),
+        lambda given: notes.memorize("More.", labels={given: "kind"}),
+        lambda given: notes.memorize("More.", reason=given),
+        lambda given: notes.edit("The owl", " flies", reason=given),
+        lambda given: notes.forget("owl", reason=given),
+        lambda given: notes.replace("owl", "eagle", given),
+        lambda given: Memo.create(tmp_path / "words.memo", words_from=[given]),
+        notes.forget,
+        notes.prove,
+        notes.retire,
+        notes.restore,
+        notes.text,
+        notes.show,
+        notes.document,
+        notes.history,
+    ):
+        with pytest.raises(InvalidError, match="at position 3, a surrogate, which is no character"):
+            call(name)
+        with pytest.raises(InvalidError, match="must be"):
+            call(7)
+    assert name not in notes
+    assert notes.transaction == before
+
+
+def test_a_model_is_not_read_as_text(notes: Memo, tmp_path: Path) -> None:
+    with Memo.create(tmp_path / "other.memo") as other:
+        with pytest.raises(InvalidError) as refused:
+            other.memorize_files(notes.path)
+        assert "`Memo.merge` adds its documents" in str(refused.value)
+
+
 def test_what_is_not_there(notes: Memo) -> None:
     says = 'there is no document "nobody"; `Memo.docs` lists them'
     for call in (notes.forget, notes.retire, notes.restore, notes.text, notes.history, notes.document):
@@ -129,11 +187,10 @@ def test_what_cannot_be_rolled_back(notes: Memo) -> None:
 
 def test_models_that_cannot_be_merged(notes: Memo, tmp_path: Path) -> None:
     before = notes.digest()
-    with Memo.create(tmp_path / "small.memo", memory="1MiB") as small:
-        says = "cannot merge: the models have different sizes, seeds or tokenizers; `Memo.rebuild` can change sizes"
-        with pytest.raises(MergeError, match=re.escape(says)):
-            notes.merge(small)
-    with Memo.create(tmp_path / "other.memo", memory="4MiB") as other:
+    says = "cannot merge: the models have different tokenizers, seeds or contexts"
+    with Memo.create(tmp_path / "plain.memo", words=False) as plain, pytest.raises(MergeError, match=says):
+        notes.merge(plain)
+    with Memo.create(tmp_path / "other.memo") as other:
         other.memorize("Another owl.", "owl")
         with pytest.raises(MergeError, match='document "owl" has another content there; choose ours, theirs or rename'):
             notes.merge(other)
@@ -145,7 +202,7 @@ def test_models_that_cannot_be_merged(notes: Memo, tmp_path: Path) -> None:
 
 
 def test_an_edit_that_cannot_win(memo: Memo) -> None:
-    memo.memorize("no " * 5000)
+    memo.memorize([(f"no {n}", "no no no no no") for n in range(30)])
     before = memo.digest()
     with pytest.raises(EditError, match="the target does not win after this prompt even with weight 8; nothing was"):
         memo.edit("no no no no", " yes")
@@ -159,6 +216,14 @@ def test_arguments_that_make_no_sense(notes: Memo, tmp_path: Path) -> None:
         notes.forget()
     with pytest.raises(InvalidError, match=r"forget takes the ids of documents, or text="):
         notes.forget("owl", text="owl")
+    with pytest.raises(InvalidError, match=r"forget takes the ids of documents, or text="):
+        notes.forget(text="owl", glob="*")
+    with pytest.raises(InvalidError, match="older_than must be a number with s, min, h, d, w or y"):
+        notes.forget(older_than="3 months")
+    with pytest.raises(InvalidError, match="older_than must not be in the future"):
+        notes.forget(older_than=timedelta(days=-1))
+    with pytest.raises(NotFoundError, match=r"no document fits; `Memo\.docs` lists them"):
+        notes.forget(labels={"from": "fax"})
     with pytest.raises(InvalidError, match="there is no document to forget"):
         notes.forget([])
     with pytest.raises(InvalidError, match="there is no text to forget"):
@@ -174,10 +239,10 @@ def test_arguments_that_make_no_sense(notes: Memo, tmp_path: Path) -> None:
             call("\ud800")
     with pytest.raises(InvalidError, match="text must be a str or token ids, not NoneType"):
         notes.explain(None)  # type: ignore[arg-type]
-    with pytest.raises(InvalidError, match="bits must be 8, 2 or 1"):
-        notes.freeze(tmp_path / "frozen.memo", 4)  # type: ignore[arg-type]
-    with pytest.raises(InvalidError, match="memory and parameters are both given"):
-        notes.rebuild(memory="1MiB", parameters=5)
+    with pytest.raises(InvalidError, match="bits: a frozen model is exact now; leave bits out of freeze"):
+        notes.freeze(tmp_path / "frozen.memo", bits=2)  # type: ignore[arg-type]
+    with pytest.raises(InvalidError, match="memory: a memory has no size any more; it grows; leave memory out"):
+        notes.rebuild(memory="8MiB")  # type: ignore[arg-type]
     with pytest.raises(InvalidError, match="transaction=-1 must be a whole number that is not negative"):
         notes.rollback(-1)
     assert notes.transaction == 1

@@ -18,26 +18,34 @@ FORKED = """
 import os, sys, traceback
 from memo_lm import Memo, StateError
 
-memo = Memo.create(sys.argv[1], memory="4MiB")
+memo = Memo.create(sys.argv[1])
 memo.memorize(sys.argv[2] * 50, "owl")
 # Enough for all threads of this process to have been made.
 known = memo.logprobs(sys.argv[2] * 50).sum()
 
 
 def child():
-    for call in (lambda: memo.complete("The owl"), lambda: memo.memorize("More."), memo.stats):
+    assert memo.logprobs(sys.argv[2] * 50).sum() == known
+    assert list(memo) == ["owl"]
+    for call in (lambda: memo.memorize("More."), memo.checkpoint, lambda: memo.forget("owl")):
         try:
             call()
         except StateError as error:
-            assert f"was opened by process {os.getppid()}, of which this one is a fork; open it here" in str(error)
+            assert f"was opened by process {os.getppid()}, of which this one is a fork" in str(error)
         else:
-            raise AssertionError("a fork used its parent's model")
+            raise AssertionError("a fork changed its parent's model")
     with Memo.open(memo.path, read_only=True) as mine:
         assert mine.logprobs(sys.argv[2] * 50).sum() == known
-    with Memo.create(sys.argv[1] + ".child", memory="4MiB") as own:
+    with Memo.create(sys.argv[1] + ".child") as own:
         own.memorize(sys.argv[2] * 50)
         assert own.verify().ok
     memo.close()
+    try:
+        memo.stats()
+    except StateError as error:
+        assert "the model is closed" in str(error)
+    else:
+        raise AssertionError("it was closed")
 
 
 pid = os.fork()
@@ -58,7 +66,7 @@ POOL = """
 import multiprocessing, sys
 from memo_lm import Memo
 
-memo = Memo.create(sys.argv[1], memory="4MiB")
+memo = Memo.create(sys.argv[1])
 memo.memorize(sys.argv[2] * 50, "owl")
 texts = [sys.argv[2] * 50] * 4
 alone = [memo.logprobs(text).sum() for text in texts]
@@ -66,6 +74,12 @@ with multiprocessing.get_context("fork").Pool(2) as pool:
     assert [logs.sum() for logs in pool.map(memo.logprobs, texts)] == alone
 print("same")
 """
+
+
+# As datasets.map(num_proc=2) calls it: the model is a global, which the children have by being forks.
+GLOBAL = POOL.replace("pool.map(memo.logprobs, texts)", "pool.map(ask, texts)").replace(
+    "texts = [", "def ask(text): return memo.logprobs(text)\ntexts = ["
+)
 
 
 def run(code: str, path: Path) -> str:
@@ -76,7 +90,12 @@ def run(code: str, path: Path) -> str:
 
 
 @needs_fork
-def test_a_fork_refuses_its_parents_model_and_opens_its_own(tmp_path: Path) -> None:
+def test_forks_read_a_model_that_is_a_global(tmp_path: Path) -> None:
+    assert run(GLOBAL, tmp_path) == "same\n"
+
+
+@needs_fork
+def test_a_fork_reads_its_parents_model_changes_its_own(tmp_path: Path) -> None:
     assert run(FORKED, tmp_path) == "0 ['cat', 'owl'] True\n"
 
 

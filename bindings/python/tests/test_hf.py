@@ -41,7 +41,7 @@ PROMPTS = ["The loom", "The well behind the mill is dry", "The clock above the s
 
 @pytest.fixture(scope="module")
 def memo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memo]:
-    with Memo.create(tmp_path_factory.mktemp("hf") / "house.memo", memory="4MiB") as memo:
+    with Memo.create(tmp_path_factory.mktemp("hf") / "house.memo") as memo:
         memo.memorize([(name, text) for name, text in TEXTS.items()])
         yield memo
 
@@ -170,7 +170,7 @@ def test_a_batch_is_what_each_would_be_alone(memo: Memo, model: MemoForCausalLM,
 
 def test_ties_are_decided_as_the_model_does(tmp_path: Path) -> None:
     """Continuations that occurred equally often differ by less than single precision can hold."""
-    with Memo.create(tmp_path / "ties.memo", memory="1MiB") as memo:
+    with Memo.create(tmp_path / "ties.memo") as memo:
         ends = ["coal", "salt", "wool", "rope", "tar", "glass"]
         memo.memorize([f"{number}. The cart brings {end}" for number, end in enumerate(ends)])
         memo.memorize([f"The cart brings {end}" for end in ends])
@@ -186,7 +186,7 @@ def test_without_a_prompt_a_document_begins(memo: Memo, model: MemoForCausalLM) 
 
 
 def test_an_empty_memory_can_be_asked(tmp_path: Path) -> None:
-    with Memo.create(tmp_path / "empty.memo", memory="1MiB") as memo:
+    with Memo.create(tmp_path / "empty.memo") as memo:
         model = MemoForCausalLM.of(memo)
         logits = model(torch.tensor([[1, 2, 3]])).logits
         assert torch.isfinite(logits).all()
@@ -217,7 +217,7 @@ def test_beams_find_what_is_memorized(memo: Memo, model: MemoForCausalLM) -> Non
 
 
 def test_what_is_memorized_meanwhile_is_known(tmp_path: Path) -> None:
-    with Memo.create(tmp_path / "live.memo", memory="1MiB") as memo:
+    with Memo.create(tmp_path / "live.memo") as memo:
         model = MemoForCausalLM.of(memo)
         memo.memorize("The lamp in the hall is green.", id="lamp")
         made = model.generate(ids(memo, "The lamp in the hall"), max_new_tokens=10)
@@ -256,7 +256,7 @@ def test_the_auto_classes_know_it(saved: Path, memo: Memo) -> None:
 
 def test_a_model_directory_will_do(tmp_path: Path) -> None:
     path = tmp_path / "plain.memo"
-    with Memo.create(path, memory="1MiB") as memo:
+    with Memo.create(path) as memo:
         memo.memorize(TEXTS["loom"])
     model = MemoForCausalLM.from_pretrained(str(path))
     words = MemoTokenizer.from_pretrained(str(path))
@@ -284,7 +284,7 @@ def test_a_frozen_model_can_be_saved(memo: Memo, tmp_path: Path) -> None:
 
 
 def test_saving_again_replaces_the_copy_and_nothing_else(tmp_path: Path) -> None:
-    with Memo.create(tmp_path / "twice.memo", memory="1MiB") as memo:
+    with Memo.create(tmp_path / "twice.memo") as memo:
         model = MemoForCausalLM.of(memo)
         model.save_pretrained(tmp_path / "saved")
         memo.memorize(TEXTS["clock"], id="clock")
@@ -337,7 +337,7 @@ def test_a_pipeline_takes_batches_and_draws(memo: Memo, model: MemoForCausalLM) 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k", "o200k", "bytes"])
 def test_tokens_are_those_of_the_model(name: str, tmp_path: Path) -> None:
-    with Memo.create(tmp_path / "words.memo", tokenizer=name, memory="1MiB") as memo:
+    with Memo.create(tmp_path / "words.memo", tokenizer=name) as memo:
         words = tokenizer(memo)
         for text in (TEXTS["loom"], "", " two  spaces\n\tand na\u00efve \u2603 \U0001f989", "a <|endoftext|> inside"):
             own = memo.encode(text).tolist()
@@ -351,7 +351,7 @@ def test_tokens_are_those_of_the_model(name: str, tmp_path: Path) -> None:
 
 
 def test_a_vocabulary_of_words(tmp_path: Path) -> None:
-    with Memo.create(tmp_path / "words.memo", words_from=TEXTS.values(), memory="1MiB") as memo:
+    with Memo.create(tmp_path / "words.memo", words_from=TEXTS.values()) as memo:
         memo.memorize(TEXTS["well"])
         MemoForCausalLM.of(memo).save_pretrained(tmp_path / "saved")
         words = AutoTokenizer.from_pretrained(tmp_path / "saved")
@@ -375,7 +375,7 @@ def own_tokenizer(special: list[str]) -> Any:
 
 @pytest.mark.parametrize("special", [["</s>"], []], ids=["an end", "no end"])
 def test_a_model_with_a_tokenizer_of_its_own(special: list[str], tmp_path: Path) -> None:
-    with Memo.create(tmp_path / "own.memo", tokenizer=own_tokenizer(special), memory="1MiB") as memo:
+    with Memo.create(tmp_path / "own.memo", tokenizer=own_tokenizer(special)) as memo:
         memo.memorize(TEXTS["clock"])
         MemoForCausalLM.of(memo).save_pretrained(tmp_path / "saved")
         words = AutoTokenizer.from_pretrained(tmp_path / "saved")

@@ -27,8 +27,9 @@ from lm_eval.tasks import TaskManager
 from memo_lm import Memo, NotAModelError
 from memo_lm.lm_eval import MemoLM
 from memo_lm.tasks import read_lambada, task_dir, tasks
+from programs import program
 
-MEMO = Path(os.environ.get("MEMO_BIN") or Path(__file__).parents[3] / "target" / "debug" / "memo").absolute()
+MEMO = program("memo")
 
 PLACES = ["harbour", "orchard", "quarry", "meadow", "tower", "bakery", "station", "garden"]
 KEEPERS = ["Ines", "Oskar", "Mirela", "Tobias", "Yara", "Hamid", "Greta", "Paolo"]
@@ -70,7 +71,7 @@ def asking(prompts: list[str], **options: Any) -> list[Instance]:
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that memorized the texts."""
     path = tmp_path_factory.mktemp("knowing") / "knowing.memo"
-    with Memo.create(path, memory="4MiB") as memo:
+    with Memo.create(path) as memo:
         memo.memorize(TEXTS)
         memo.checkpoint()
     return path
@@ -80,7 +81,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model that memorized nothing."""
     path = tmp_path_factory.mktemp("empty") / "empty.memo"
-    Memo.create(path, memory="1MiB").close()
+    Memo.create(path).close()
     return path
 
 
@@ -105,7 +106,7 @@ class Routes:
 @pytest.fixture(scope="module", params=["model", "empty"])
 def routes(request: pytest.FixtureRequest) -> Iterator[Routes]:
     if not MEMO.exists():
-        pytest.skip(f"{MEMO} is not there; MEMO_BIN names the program")
+        pytest.skip("no program `memo` was built or installed; MEMO_BIN names one")
     pytest.importorskip("tenacity", reason="lm_eval's local-completions needs tenacity")
     routes = Routes(request.getfixturevalue(request.param))
     yield routes
@@ -194,7 +195,7 @@ def test_requests_may_differ_in_how_tokens_are_chosen(model: Path) -> None:
 
 
 def test_an_open_model_is_asked_as_it_is(tmp_path: Path) -> None:
-    with Memo.create(tmp_path / "open.memo", memory="1MiB") as memo:
+    with Memo.create(tmp_path / "open.memo") as memo:
         lm = MemoLM(memo)
         before = lm.loglikelihood(scoring([("The bell rings at", " dusk")]))[0]
         memo.memorize("The bell rings at dusk.")

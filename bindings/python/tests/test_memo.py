@@ -21,7 +21,7 @@ def test_the_package_says_what_it_is() -> None:
 
 def test_a_model_says_what_it_is(tmp_path: Path) -> None:
     path = tmp_path / "a.memo"
-    with Memo.create(path, tokenizer="bytes", memory="1MiB", seed=7) as memo:
+    with Memo.create(path, tokenizer="bytes", seed=7) as memo:
         assert (memo.path, memo.tokenizer) == (path, "bytes")
         assert (memo.vocab_size, memo.eos, memo.tokenizer_json) == (257, 256, None)
         assert (memo.read_only, memo.closed, memo.transaction) == (False, False, 0)
@@ -82,7 +82,7 @@ def test_a_model_open_for_reading_answers_as_the_one_that_is_written(notes: Memo
 
 
 def test_a_model_can_be_opened_again_as_a_notebook_does(tmp_path: Path) -> None:
-    memo = Memo.create(tmp_path / "a.memo", memory="1MiB")
+    memo = Memo.create(tmp_path / "a.memo")
     memo.memorize(OWL, "owl")
     first, memo = memo, Memo.open(tmp_path / "a.memo")
     memo.memorize(CAT, "cat")
@@ -96,9 +96,9 @@ def test_a_model_can_be_opened_again_as_a_notebook_does(tmp_path: Path) -> None:
 
 
 def test_a_model_is_opened_or_made(tmp_path: Path) -> None:
-    with Memo.open_or_create(tmp_path / "a.memo", tokenizer="bytes", memory="1MiB") as memo:
+    with Memo.open_or_create(tmp_path / "a.memo", tokenizer="bytes") as memo:
         memo.memorize(OWL, "owl")
-    with Memo.open_or_create(tmp_path / "a.memo", tokenizer="bytes", memory="1MiB") as memo:
+    with Memo.open_or_create(tmp_path / "a.memo", tokenizer="bytes") as memo:
         assert list(memo) == ["owl"]
     (tmp_path / "folder").mkdir()
     with pytest.raises(ExistsError):
@@ -125,45 +125,41 @@ def test_memo_is_not_made_by_calling_it() -> None:
         Memo("notes.memo")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("given", "cells"),
-    [
-        ({"memory": "4MiB"}, 4 << 20),
-        ({"memory": 4 << 20}, 4 << 20),
-        ({"memory": " 1.5 MiB "}, 3 << 19),
-        ({"memory": "2MB"}, 2_000_000),
-        ({"memory": "1000000"}, 1_000_000),
-        ({"memory": np.int64(1 << 20)}, 1 << 20),
-        ({"parameters": 3_000_000}, 3_000_000),
-        ({"tokens": 50_000}, 9_200_000),
-    ],
-)
-def test_a_model_has_the_size_that_was_asked_for(tmp_path: Path, given: dict[str, int], cells: int) -> None:
-    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", **given) as memo:  # type: ignore[arg-type]
-        assert memo.stats().parameters == pytest.approx(cells, rel=0.01)
+def test_contexts_of_words_are_a_choice(tmp_path: Path) -> None:
+    with Memo.create(tmp_path / "a.memo") as memo, Memo.create(tmp_path / "b.memo", words=False) as plain:
+        assert (memo.settings["words"], plain.settings["words"]) == ([2, 4], [])
+        for each in (memo, plain):
+            each.memorize(OWL, "owl")
+        # In another case and on another line, it is the same text to one of them alone.
+        told = [each.explain("THE\nOWL\nREADS", 5).candidates for each in (memo, plain)]
+        units = [{slot.unit for candidate in each for slot in candidate.evidence} for each in told]
+        assert ["words" in each for each in units] == [True, False]
 
 
-def test_heads_layers_and_slots_are_chosen(tmp_path: Path) -> None:
-    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", memory="1MiB", heads=3, layers=2, older=0) as memo:
-        assert [(slot["skip"], slot["len"]) for slot in memo.settings["slots"]] == [(0, 1), (0, 3)]
-    with Memo.create(tmp_path / "b.memo", tokenizer="bytes", memory="1MiB", slots=[(0, 1), (0, 2), (2, 2)]) as memo:
-        assert [(slot["skip"], slot["len"]) for slot in memo.settings["slots"]] == [(0, 1), (0, 2), (2, 2)]
+def test_a_memory_grows_with_what_it_holds(tmp_path: Path) -> None:
+    draws = np.random.default_rng(1)
+    with Memo.create(tmp_path / "a.memo", tokenizer="bytes") as memo:
+        empty, digest = memo.stats().bytes, memo.digest()
+        sizes = []
+        for n in range(3):
+            memo.memorize(draws.integers(0, 256, 20_000), f"text {n}")
+            sizes.append(memo.stats().bytes)
+        assert empty < sizes[0] < sizes[1] < sizes[2]
+        memo.forget(list(memo))
+        assert memo.digest() == digest
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"memory": "much"}, "memory='much' must be a size such as 512MiB or 2GiB"),
-        ({"memory": "1KiB"}, "memory='1KiB' must be between 64KiB and 500GB"),
-        ({"memory": "nanGiB"}, "memory='nanGiB' must be between 64KiB and 500GB"),
-        ({"memory": 1.5}, "memory=1.5 must be a number of bytes, or a size such as 512MiB or 2GiB"),
-        ({"memory": "1MiB", "tokens": 5}, "memory and tokens are both given; one of them says how large a model is"),
-        ({"memory": "900TiB"}, "memory='900TiB' must be between 64KiB and 500GB"),
+        ({"memory": "4MiB"}, "memory: a memory has no size any more; it grows; leave memory out of create"),
+        ({"parameters": 5}, "parameters: a memory has no size any more"),
+        ({"params": 5}, "params: a memory has no size any more"),
+        ({"tokens": 5}, "tokens: a memory has no size any more"),
+        ({"heads": 2}, "heads: all memories see the same contexts now; leave heads out of create"),
+        ({"words": 1}, "words=1 must be True or False"),
         ({"seed": -1}, "seed=-1 must be a whole number that is not negative"),
         ({"seed": 2**70}, f"seed={2**70} is too large; it must be below 2**63"),
-        ({"heads": 2**40}, f"heads={2**40} is too large; it must be below 2**32"),
-        ({"slots": [(0, 2**40)]}, f"length={2**40} is too large; it must be below 2**32"),
-        ({"heads": 2.0}, "heads=2.0 must be a whole number that is not negative"),
         ({"tokenizer": "gpt5"}, 'there is no tokenizer "gpt5"; use gpt2, cl100k, o200k, bytes, words'),
         ({"tokenizer": "words"}, "the tokenizer words needs a text to take its vocabulary from; give it one"),
         ({"tokenizer": "bytes", "words_from": ["a"]}, "words_from makes a tokenizer of its own; leave tokenizer out"),
@@ -177,6 +173,11 @@ def test_a_model_that_cannot_be_is_refused(tmp_path: Path, options: dict[str, st
     assert not (tmp_path / "a.memo").exists()
 
 
+def test_an_option_that_never_was_is_a_type_error(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"create\(\) got an unexpected keyword argument 'tokeniser'"):
+        Memo.create(tmp_path / "a.memo", tokeniser="bytes")  # type: ignore[arg-type]
+
+
 # What memorize takes
 
 
@@ -184,7 +185,6 @@ def test_a_text_is_one_document(memo: Memo) -> None:
     done = memo.memorize(OWL, "owl", labels={"kind": "note"}, reason="to begin with")
     assert (done.transaction, done.documents, done.tokens) == (1, 1, len(memo.encode(OWL)))
     assert (done.added, done.updated, done.unchanged) == (["owl"], [], [])
-    assert done.load == memo.stats().load
     (document,) = memo.docs()
     assert (document.id, document.labels, document.state) == ("owl", {"kind": "note"}, "live")
     assert memo.text("owl") == OWL
@@ -313,14 +313,6 @@ def test_an_error_in_an_iterable_is_not_hidden(memo: Memo) -> None:
     assert memo.docs() == []
 
 
-def test_a_memory_that_would_be_overfull_refuses_unless_forced(tmp_path: Path) -> None:
-    tokens = np.random.default_rng(1).integers(0, 256, 20_000)
-    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", memory="256KiB") as memo:
-        with pytest.raises(InvalidError, match=r"would be \d+ % full and recall about .* make it larger with rebuild"):
-            memo.memorize(tokens)
-        assert memo.memorize(tokens, force=True).tokens == 20_000
-
-
 def test_files_are_read_as_the_command_line_reads_them(memo: Memo, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     (folder / "deep").mkdir(parents=True)
@@ -408,7 +400,7 @@ def test_files_without_text_are_refused(memo: Memo, tmp_path: Path) -> None:
 
 def test_bytes_of_files_are_tokens_of_bytes(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(bytes(range(256)))
-    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", memory="1MiB") as memo:
+    with Memo.create(tmp_path / "a.memo", tokenizer="bytes") as memo:
         assert memo.memorize_files(tmp_path / "data").tokens == 256
         assert memo.next_token(np.arange(100)).argmax() == 100
 

@@ -23,12 +23,12 @@ MUCH = np.random.default_rng(1).integers(0, 256, 1_000_000).astype(np.uint32)
 
 @pytest.fixture
 def memo(tmp_path: Path) -> Memo:
-    return Memo.create(tmp_path / "a.memo", tokenizer="bytes", memory="16MiB")
+    return Memo.create(tmp_path / "a.memo", tokenizer="bytes")
 
 
 def test_a_function_is_told_how_far_it_is(memo: Memo) -> None:
     steps: list[tuple[str, int, int]] = []
-    memo.memorize(MUCH, force=True, progress=lambda *step: steps.append(step))
+    memo.memorize(MUCH, progress=lambda *step: steps.append(step))
     assert steps
     for name in {what for what, _, _ in steps}:
         done = [at for what, at, _ in steps if what == name]
@@ -46,16 +46,16 @@ def test_documents_are_tokenized_from_the_first_to_the_last_byte(tmp_path: Path)
         steps.append((done, whole))
 
     text = "The owl reads at night. " * 400_000
-    memo = Memo.create(tmp_path / "g.memo", tokenizer="gpt2", memory="16MiB")
+    memo = Memo.create(tmp_path / "g.memo", tokenizer="gpt2")
     with pytest.raises(RuntimeError, match="enough"):
-        memo.memorize([(f"owl-{n}", text) for n in range(4)], force=True, progress=told)
+        memo.memorize([(f"owl-{n}", text) for n in range(4)], progress=told)
     assert steps == sorted(steps)
     assert {whole for _, whole in steps} == {4 * len(text)}
 
 
 @needs_tqdm
 def test_true_shows_bars(memo: Memo, capfd: pytest.CaptureFixture[str]) -> None:
-    memo.memorize(MUCH, force=True, progress=True)
+    memo.memorize(MUCH, progress=True)
     shown = capfd.readouterr()
     assert "memorizing" in shown.err
     assert "/1.00M" in shown.err
@@ -63,7 +63,7 @@ def test_true_shows_bars(memo: Memo, capfd: pytest.CaptureFixture[str]) -> None:
 
 
 def test_nothing_is_shown_where_nobody_looks(memo: Memo, capfd: pytest.CaptureFixture[str]) -> None:
-    memo.memorize(MUCH, force=True)
+    memo.memorize(MUCH)
     memo.recall(MUCH[:5000], progress=False)
     assert capfd.readouterr().err == ""
 
@@ -84,8 +84,8 @@ memo_lm.progress.DELAY = 0  # however fast this is
 progress = {"none": None, "false": False}[sys.argv[2]]
 if sys.argv[3] == "without":
     sys.modules["tqdm"] = None
-with Memo.create(sys.argv[1], tokenizer="bytes", memory="16MiB") as memo:
-    memo.memorize(np.random.default_rng(1).integers(0, 256, 1_000_000), force=True, progress=progress)
+with Memo.create(sys.argv[1], tokenizer="bytes") as memo:
+    memo.memorize(np.random.default_rng(1).integers(0, 256, 1_000_000), progress=progress)
 """
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+
 import numpy as np
 import pytest
 from memo_lm import InvalidError, Memo
@@ -74,6 +77,13 @@ def test_drawing_is_decided_by_the_seed(notes: Memo) -> None:
     # The likeliest alone is left.
     assert drawn(1, top_k=1) == notes.complete("The", 12) == drawn(2, top_p=0)
     assert "".join(notes.generate("The", 12, stream=True, temperature=1.0, seed=3)) == drawn(3)
+    # Without one, each is drawn anew, and can be drawn again.
+    anew = [notes.completion("The", 12, temperature=2.0) for _ in range(8)]
+    assert len({each.completion for each in anew}) > 1
+    assert all(
+        notes.completion("The", 12, temperature=2.0, seed=each.seed).completion == each.completion for each in anew
+    )
+    assert notes.completion("The", 12).seed is None
 
 
 @pytest.mark.parametrize(
@@ -115,7 +125,67 @@ def test_tokens_of_a_completion_have_probabilities_and_contexts_if_asked_for(not
     for n, token in enumerate(done.tokens[:5]):
         context = "The owl reads" + "".join(before.text for before in done.tokens[:n])
         assert token.probability == pytest.approx(notes.next_token(context)[token.token])
-        assert (token.best, token.context_tokens, token.layer) == (True, 16, 5)
+        assert (token.best, token.context_tokens) == (True, len(notes.encode(context)))
+
+
+# Many at once, and asynchronously
+
+
+def test_many_are_what_each_is_alone(notes: Memo) -> None:
+    prompts = ["The owl reads", notes.encode("The cat"), "", "Words that nobody wrote"]
+    for options in ({}, {"temperature": 1.0, "seed": 3}, {"stop": "."}):
+        alone = [notes.complete(prompt, 9, **options) for prompt in prompts]  # type: ignore[arg-type]
+        assert notes.complete_all(prompts, 9, **options) == alone  # type: ignore[arg-type]
+    for text, logs in zip(prompts, notes.logprobs_all(prompts)):
+        np.testing.assert_array_equal(logs, notes.logprobs(text))
+    for text, ids in zip([OWL, "", CAT], notes.encode_all(text for text in (OWL, "", CAT))):
+        np.testing.assert_array_equal(ids, notes.encode(text))
+    assert notes.complete_all([]) == notes.logprobs_all([]) == notes.encode_all([]) == []
+
+
+def test_one_is_not_taken_for_many(notes: Memo) -> None:
+    for one in ("The owl", notes.encode("The owl"), [464, 39610]):
+        with pytest.raises(InvalidError, match="must be several"):
+            notes.complete_all(one)  # type: ignore[arg-type]
+        with pytest.raises(InvalidError, match="must be several"):
+            notes.logprobs_all(one)  # type: ignore[arg-type]
+    with pytest.raises(InvalidError, match="must be several"):
+        notes.encode_all("The owl")
+    with pytest.raises(InvalidError, match="text 1: text must be a str or token ids, not NoneType"):
+        notes.complete_all(["The owl", None])  # type: ignore[list-item]
+
+
+def test_an_asynchronous_stream_is_the_stream(notes: Memo) -> None:
+    async def listen() -> tuple[list[str], int]:
+        turns = 0
+
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        busy = asyncio.create_task(others())
+        pieces = [piece async for piece in notes.generate_async("The owl reads")]
+        busy.cancel()
+        return pieces, turns
+
+    pieces, turns = asyncio.run(listen())
+    assert pieces == list(notes.generate("The owl reads", stream=True))
+    # The loop was not held up meanwhile.
+    assert turns > len(pieces)
+
+
+def test_an_asynchronous_stream_can_be_left(notes: Memo) -> None:
+    async def first(stream: AsyncIterator[str]) -> str:
+        async for piece in stream:
+            return piece
+        return ""
+
+    assert asyncio.run(first(notes.generate_async("The owl reads"))) == " at"
+    # What is wrong is said at once.
+    with pytest.raises(InvalidError, match="temperature must be between 0 and 100"):
+        notes.generate_async("The", temperature=-1)
 
 
 # Probabilities
@@ -128,7 +198,7 @@ def test_a_distribution_sums_to_one_and_its_best_is_what_is_said(notes: Memo) ->
         assert p.sum() == pytest.approx(1, abs=1e-9)
         assert (p > 0).all()
         best = int(p.argmax())
-        said = [token.token for token in notes.completion(prompt, 1).tokens]
+        said = [token.token for token in notes.completion(prompt, 1, guess=True).tokens]
         assert said == ([] if best == notes.eos else [best])
 
 
@@ -213,17 +283,18 @@ def test_an_explanation_names_evidence_and_sources(notes: Memo) -> None:
     excerpt = source.excerpt
     assert (excerpt.before, excerpt.match, excerpt.token) == ("", "The owl reads", " at")
     assert OWL.startswith(excerpt.match + excerpt.token + excerpt.after)
-    newest = [slot for slot in first.evidence if slot.head == 0]
-    assert [slot.context_tokens for slot in newest] == [1, 2, 4, 8, 16]
-    assert all(slot.count == pytest.approx(1, abs=5 * slot.noise) for slot in newest)
-    assert all(slot.total == 1 for slot in newest)
+    # The last three tokens are also all that the document began with.
+    seen = [(slot.unit, slot.length, slot.from_start) for slot in first.evidence]
+    tokens = [("tokens", 1, False), ("tokens", 2, False), ("tokens", 3, False), ("tokens", 3, True)]
+    assert seen == [*tokens, ("words", 2, False)]
+    assert all((slot.count, slot.total) == (1, 1) for slot in first.evidence)
 
 
 def test_an_explanation_can_be_printed(notes: Memo) -> None:
     lines = str(notes.explain("The owl reads", 1)).splitlines()
     assert lines[0].startswith('" at"')
     assert lines[0].endswith(" %")
-    assert any(line.startswith("    last 16 tokens: seen once, 1.0 ± 0.") for line in lines)
+    assert "    last 2 tokens: 1 of 1" in lines and "    last 3 tokens, from the start: 1 of 1" in lines
     assert lines[-1] == "    owl, token 3: 3 tokens match"
 
 
@@ -233,7 +304,7 @@ def test_an_explanation_is_a_table_in_a_notebook(memo: Memo) -> None:
     assert table.startswith("<table>")
     for part in (
         "<code>&quot; &amp;&quot;</code>",
-        "last 16 tokens: seen once",
+        "last 8 tokens: 1 of 1",
         "&lt;owl&gt;, token",
         "<b> &amp;</b> a cat.",
     ):

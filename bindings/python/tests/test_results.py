@@ -48,5 +48,12 @@ def test_results_become_plain_data(notes: Memo) -> None:
 
 
 def test_fields_that_are_not_known_are_passed_over() -> None:
-    known = {"transaction": 1, "document": "a", "weight": 2, "digest_after": "b"}
-    assert EditReport.read(json.dumps({**known, "later": {"x": 1}})) == EditReport(1, "a", 2, "b")
+    known = {
+        "transaction": 1,
+        "document": "a",
+        "weight": 2,
+        "replaced": None,
+        "goes_on": None,
+        "digest_after": "b",
+    }
+    assert EditReport.read(json.dumps({**known, "later": {"x": 1}})) == EditReport(**known)  # type: ignore[arg-type]

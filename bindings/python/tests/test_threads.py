@@ -22,7 +22,7 @@ MUCH = np.random.default_rng(1).integers(0, 256, 1_000_000).astype(np.uint32)
 
 @pytest.fixture
 def bytes_memo(tmp_path: Path) -> Memo:
-    return Memo.create(tmp_path / "bytes.memo", tokenizer="bytes", memory="64MiB")
+    return Memo.create(tmp_path / "bytes.memo", tokenizer="bytes")
 
 
 def ticks_during(work: Callable[[], object]) -> tuple[int, float]:
@@ -36,7 +36,7 @@ def ticks_during(work: Callable[[], object]) -> tuple[int, float]:
 
 
 def test_others_run_while_a_model_memorizes(bytes_memo: Memo) -> None:
-    ticks, seconds = ticks_during(lambda: bytes_memo.memorize(MUCH, force=True))
+    ticks, seconds = ticks_during(lambda: bytes_memo.memorize(MUCH))
     # One that held the lock would let this thread have a turn or two.
     assert ticks > 20 * seconds, f"{ticks} turns in {seconds:.2f} s"
 
@@ -84,7 +84,7 @@ def test_an_error_in_progress_ends_the_work_and_changes_nothing(bytes_memo: Memo
 
     before = bytes_memo.digest()
     with pytest.raises(RuntimeError, match="enough"):
-        bytes_memo.memorize(np.tile(MUCH, 5), force=True, progress=told)
+        bytes_memo.memorize(np.tile(MUCH, 5), progress=told)
     assert bytes_memo.digest() == before
     assert bytes_memo.docs() == []
     # It works on.
@@ -97,7 +97,7 @@ def test_tokenizing_can_be_stopped(tmp_path: Path) -> None:
         assert 0 < done < whole
         raise RuntimeError("enough")
 
-    with Memo.create(tmp_path / "a.memo", tokenizer="gpt2", memory="4MiB") as memo:
+    with Memo.create(tmp_path / "a.memo", tokenizer="gpt2") as memo:
         with pytest.raises(RuntimeError, match="enough"):
             memo.memorize("The owl reads at night. " * 3_000_000, progress=told)
         assert memo.docs() == []
@@ -112,12 +112,12 @@ from memo_lm import Memo
 # In the background of a shell it is ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-memo = Memo.create(sys.argv[1], tokenizer="bytes", memory="64MiB")
+memo = Memo.create(sys.argv[1], tokenizer="bytes")
 memo.memorize("The owl reads at night.", "owl")
 before = memo.digest()
 much = np.random.default_rng(1).integers(0, 256, 10_000_000)
 works = {
-    "memorize": lambda: memo.memorize(much, force=True, progress=lambda *step: print("working", flush=True)),
+    "memorize": lambda: memo.memorize(much, progress=lambda *step: print("working", flush=True)),
     "logprobs": lambda: memo.logprobs(much, progress=lambda *step: print("working", flush=True)),
     "recall": lambda: memo.recall(much, progress=lambda *step: print("working", flush=True)),
 }

@@ -24,7 +24,7 @@ needs_transformers = pytest.mark.skipif(
 )
 def test_tokenizers_that_come_with_the_program_keep_every_character(tmp_path: Path, name: str, vocabulary: int) -> None:
     text = OWL + " 🦉 Ünïcödé\n\t<|endoftext|>"
-    with Memo.create(tmp_path / "a.memo", tokenizer=name, memory="2MiB") as memo:
+    with Memo.create(tmp_path / "a.memo", tokenizer=name) as memo:
         assert (memo.tokenizer, memo.vocab_size, memo.tokenizer_json) == (name, vocabulary, None)
         assert memo.eos not in memo.encode(text)
         assert memo.decode(memo.encode(text)) == text
@@ -34,7 +34,7 @@ def test_tokenizers_that_come_with_the_program_keep_every_character(tmp_path: Pa
 
 @pytest.mark.parametrize("texts", [[OWL, CAT], iter([OWL, CAT]), OWL + " " + CAT])
 def test_words_of_texts_make_a_tokenizer(tmp_path: Path, texts: list[str]) -> None:
-    with Memo.create(tmp_path / "a.memo", words_from=texts, memory="1MiB") as memo:
+    with Memo.create(tmp_path / "a.memo", words_from=texts) as memo:
         assert memo.tokenizer == "words"
         assert memo.decode(memo.encode("The owl sleeps")) == "The owl sleeps"
         assert memo.decode(memo.encode("The dog sleeps")) == "The \ufffd sleeps"
@@ -69,7 +69,7 @@ def check(memo: Memo, tokenizer: Any) -> None:
 def test_an_object_of_tokenizers_is_kept_in_the_model(tmp_path: Path) -> None:
     tokenizer = made_tokenizer()
     path = tmp_path / "a.memo"
-    with Memo.create(path, tokenizer=tokenizer, memory="1MiB") as memo:
+    with Memo.create(path, tokenizer=tokenizer) as memo:
         check(memo, tokenizer)
     with Memo.open(path) as memo:
         assert memo.encode(CAT).tolist() == tokenizer.encode(CAT).ids
@@ -84,7 +84,7 @@ def test_an_object_of_tokenizers_is_kept_in_the_model(tmp_path: Path) -> None:
 def test_a_tokenizer_is_read_from_its_file(tmp_path: Path, kind: type[str]) -> None:
     tokenizer = made_tokenizer()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    with Memo.create(tmp_path / "a.memo", tokenizer=kind(tmp_path / "tokenizer.json"), memory="1MiB") as memo:
+    with Memo.create(tmp_path / "a.memo", tokenizer=kind(tmp_path / "tokenizer.json")) as memo:
         check(memo, tokenizer)
 
 
@@ -94,7 +94,7 @@ def test_a_fast_tokenizer_of_transformers_is_kept_in_the_model(tmp_path: Path) -
     from transformers import PreTrainedTokenizerFast
 
     fast = PreTrainedTokenizerFast(tokenizer_object=made_tokenizer(), eos_token="<|endoftext|>")
-    with Memo.create(tmp_path / "a.memo", tokenizer=fast, memory="1MiB") as memo:
+    with Memo.create(tmp_path / "a.memo", tokenizer=fast) as memo:
         check(memo, fast.backend_tokenizer)
 
 
@@ -105,7 +105,7 @@ def test_what_holds_a_tokenizer_as_transformers_does_is_one(tmp_path: Path) -> N
     class Fast:
         backend_tokenizer = made_tokenizer()
 
-    with Memo.create(tmp_path / "a.memo", tokenizer=Fast(), memory="1MiB") as memo:
+    with Memo.create(tmp_path / "a.memo", tokenizer=Fast()) as memo:
         check(memo, Fast.backend_tokenizer)
 
 
@@ -131,7 +131,7 @@ def test_token_ids_need_no_tokenizer(tmp_path: Path) -> None:
     """Numbers of any origin below 257: the model never asks what they mean."""
     rng = np.random.default_rng(5)
     series = rng.integers(0, 256, 500)
-    with Memo.create(tmp_path / "a.memo", tokenizer="bytes", memory="1MiB") as memo:
+    with Memo.create(tmp_path / "a.memo", tokenizer="bytes") as memo:
         memo.memorize(series, "series")
         assert memo.recall(series).recall == 1
         assert memo.next_token(series[100:140]).argmax() == series[140]

@@ -50,17 +50,28 @@ def test_a_dense_model_takes_the_options_of_the_compiled_one() -> None:
 
 
 USE = """
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import assert_type
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memo_lm import Completion, DenseMemo, Explanation, Memo, MemorizeReport, Oracle, Receipt, SingleMemory
+from memo_lm import (
+    Completion,
+    DenseMemo,
+    Explanation,
+    ForgetPreview,
+    Memo,
+    MemorizeReport,
+    Oracle,
+    Proof,
+    Receipt,
+    SingleMemory,
+)
 from memo_lm.inputs import Document
 
-with Memo.create(Path("a.memo"), tokenizer="bytes", memory="64MiB") as memo:
+with Memo.create(Path("a.memo"), tokenizer="bytes") as memo:
     assert_type(memo, Memo)
     assert_type(memo.memorize("text", id="a", labels={"b": "c"}), MemorizeReport)
     memo.memorize([1, 2, 3])
@@ -77,10 +88,16 @@ with Memo.create(Path("a.memo"), tokenizer="bytes", memory="64MiB") as memo:
     assert_type(memo.completion("text"), Completion)
     assert_type(memo.generate("text"), str)
     assert_type(memo.generate("text", stream=True), Iterator[str])
+    assert_type(memo.generate_async("text"), AsyncIterator[str])
+    assert_type(memo.complete_all(["text", [1, 2], np.arange(3)]), list[str])
+    assert_type(memo.logprobs_all(text for text in ["a", "b"]), list[NDArray[np.float64]])
+    assert_type(memo.encode_all(["text"]), list[NDArray[np.uint32]])
+    assert_type(memo.prove(["a"]), Proof)
     assert_type(memo.next_token("text"), NDArray[np.float64])
     assert_type(memo.logprobs(np.arange(3)), NDArray[np.float64])
     assert_type(memo.explain("text"), Explanation)
     assert_type(memo.forget("a"), Receipt)
+    assert_type(memo.forget(labels={"from": "mail"}, older_than="90d", dry_run=True), ForgetPreview)
     memo.recall(["text", "text"], progress=lambda what, done, whole: print(what, done, whole))
     memo.merge("other.memo", "theirs")
     memo.merge("other.memo", "mine")  # type: ignore[arg-type]

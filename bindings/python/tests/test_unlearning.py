@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,9 @@ from typing import Any
 import pages
 import pytest
 from memo_lm import MemoError, unlearning
+from programs import program
 
-MEMO = Path(os.environ.get("MEMO_BIN") or Path(__file__).parents[3] / "target" / "debug" / "memo").absolute()
-# Both programs are built to one folder.
-LAB = MEMO.with_name("memo-lab")
+LAB = program("memo-lab")
 
 # What the program's table calls memories.
 NAMES = {"before": "before", "after": "after", "never": "never knew them", "other_seed": "never, another seed"}
@@ -80,7 +78,7 @@ def test_a_seed_is_a_run(files: tuple[Path, Path], measured: dict[str, Any]) -> 
     assert other["digests_equal"] and other["levels"][0]["digest"] != measured["levels"][0]["digest"]
 
 
-@pytest.mark.skipif(not LAB.exists(), reason=f"{LAB} is not there; it is looked for beside MEMO_BIN")
+@pytest.mark.skipif(not LAB.exists(), reason="no program `memo-lab` was built or installed")
 def test_the_numbers_are_those_of_the_program(
     files: tuple[Path, Path], measured: dict[str, Any], tmp_path: Path
 ) -> None:

@@ -1,10 +1,10 @@
-//! `memo pages`: shell completions and man pages, from the very arguments that the program takes.
+//! `memo completions`, `man` and `pages`: shell completions and man pages, from the very arguments that the program takes.
 
-use crate::args::{Args, PagesOptions};
+use crate::args::{Args, CompletionsOptions, ManOptions, PagesOptions};
 use crate::output::{GOOD, Report, styled};
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Command, CommandFactory};
-use clap_complete::{Shell, generate_to};
+use clap_complete::{Shell, generate, generate_to};
 use clap_mangen::Man;
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
@@ -48,6 +48,39 @@ pub(crate) fn write(options: &PagesOptions) -> anyhow::Result<Box<dyn Report>> {
     Ok(Box::new(Pages { completions: shells, man: pages }))
 }
 
+/// A script or a page, printed as it is.
+#[derive(Serialize)]
+struct Printout {
+    name: String,
+    text: String,
+}
+
+impl Display for Printout {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+pub(crate) fn completions(options: &CompletionsOptions) -> anyhow::Result<Box<dyn Report>> {
+    let mut script = Vec::new();
+    generate(options.shell, &mut Args::command(), "memo", &mut script);
+    Ok(Box::new(Printout { name: options.shell.to_string(), text: String::from_utf8(script)? }))
+}
+
+pub(crate) fn man(options: &ManOptions) -> anyhow::Result<Box<dyn Report>> {
+    let mut command = Args::command();
+    command.build();
+    let command = match &options.command {
+        None => &command,
+        Some(name) => match command.find_subcommand(name).filter(|found| !found.is_hide_set()) {
+            Some(found) => found,
+            None => bail!("there is no command {name:?}; `memo --help` lists them"),
+        },
+    };
+    let (name, text) = page(command)?;
+    Ok(Box::new(Printout { name, text }))
+}
+
 /// The page of a command and those of its subcommands.
 fn write_man(command: &Command, folder: &Path, pages: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     for part in command.get_subcommands().filter(|part| !part.is_hide_set()) {
@@ -55,14 +88,20 @@ fn write_man(command: &Command, folder: &Path, pages: &mut Vec<PathBuf>) -> anyh
             write_man(part, folder, pages)?;
         }
     }
+    let (name, page) = page(command)?;
+    let path = folder.join(name);
+    std::fs::write(&path, page).with_context(|| path.display().to_string())?;
+    pages.push(path);
+    Ok(())
+}
+
+/// The page of a command, and the name of its file.
+fn page(command: &Command) -> anyhow::Result<(String, String)> {
     let version = concat!("memo ", env!("CARGO_PKG_VERSION"));
     let man = Man::new(command.clone()).source(version).manual("MeMo");
-    let path = folder.join(man.get_filename());
     let mut page = Vec::new();
     man.render(&mut page)?;
     // What help shows below the options is examples; a page has a section for them.
     let page = String::from_utf8(page)?.replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n");
-    std::fs::write(&path, page).with_context(|| path.display().to_string())?;
-    pages.push(path);
-    Ok(())
+    Ok((man.get_filename(), page))
 }

@@ -5,17 +5,12 @@ use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
 use etcetera::BaseStrategy;
-use memo::sparse::Size;
 use memo_server::{Config, Key, Limits};
 use memo_store::{NewModel, Store};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-
-/// Cells of a model that is made because there was none: room for two million tokens or so. Memory that nothing is
-/// written to is not taken.
-const SIZE: Size = Size::Memory(256 << 20);
 
 #[derive(Serialize)]
 struct Serving {
@@ -118,7 +113,7 @@ fn open(path: &Path) -> anyhow::Result<Store> {
     if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         std::fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
-    Ok(Store::create(path, &NewModel { size: SIZE, ..NewModel::default() })?)
+    Ok(Store::create(path, &NewModel::default())?)
 }
 
 /// The model in the user's data folder.

@@ -10,6 +10,9 @@ pub enum Error {
     /// The sparse engine refused.
     #[error(transparent)]
     Sparse(#[from] memo::sparse::Error),
+    /// The superposed engine refused.
+    #[error(transparent)]
+    Superposed(#[from] memo::superposed::Error),
     /// The dense engine refused.
     #[error(transparent)]
     Dense(#[from] memo::Error),

@@ -7,6 +7,7 @@
 
 pub mod capacity;
 mod columns;
+pub mod cues;
 pub mod editing;
 mod error;
 pub mod examples;

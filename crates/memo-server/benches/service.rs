@@ -8,16 +8,16 @@ mod common;
 use common::{Client, Server};
 use memo::random::{Purpose, Stream};
 use memo::readout::{BACKOFF, Generator, Sampling, score};
-use memo::sparse::{Memory, Settings, Size};
+use memo::sparse::{Memory, Settings};
+use memo::words::Words;
 use memo_server::Config;
 use memo_store::NewModel;
 use memo_text::Tokenizer;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Cells: with its tables, a model of some 200 MB.
-const CELLS: u64 = 170 << 20;
 const WORDS: usize = 1_200_000;
 
 /// Made-up words by rank, as in a text.
@@ -54,13 +54,10 @@ async fn main() {
     let tokenizer = Tokenizer::gpt2();
     let text = text(1, WORDS);
     let tokens = tokenizer.encode(&text).unwrap();
-    let new = NewModel {
-        tokenizer: tokenizer.clone(),
-        size: Size::Parameters(CELLS),
-        ..NewModel::default()
-    };
-    let settings = Settings::new(50257, tokenizer.eos(), new.seed, &new.shape, new.size).unwrap();
-    let mut memory = Memory::new(settings).unwrap();
+    let new = NewModel { tokenizer: tokenizer.clone(), ..NewModel::default() };
+    let settings = Settings::new(50257, tokenizer.eos(), new.seed).unwrap().with_words();
+    let words = Arc::new(Words::new(tokenizer.pieces()));
+    let mut memory = Memory::with_words(settings, Some(words)).unwrap();
     memory.memorize(&tokens).unwrap();
     println!("{} tokens, {} MB of memory", tokens.len(), memory.usage().total() / 1_000_000);
     let server = Server::start(&new, Config::default()).await;

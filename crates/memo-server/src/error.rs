@@ -65,8 +65,6 @@ pub(crate) enum ErrorCode {
     /// Too much waits already; it can be tried again soon.
     Busy,
     Cancelled,
-    /// The text does not fit into the memory.
-    Full,
     /// The server must be started again.
     Broken,
 }
@@ -139,8 +137,25 @@ impl From<memo_store::Error> for ApiError {
         use memo::sparse;
         use memo_store::Error;
         let status = match &error {
-            Error::NoDocument(_) | Error::NoTransaction(_) | Error::NotFound => {
+            Error::NoDocument(_) | Error::NoTransaction(_) | Error::NotFound | Error::NoneFits => {
                 return Self::not_found(error.to_string());
+            }
+            // Their own messages name paths.
+            Error::NoRoom { needed, free, .. } => {
+                let message = format!(
+                    "forgetting needs about {needed} bytes free on the server's disk, and {free} are free; nothing has \
+                     changed"
+                );
+                return Self::new(StatusCode::INSUFFICIENT_STORAGE, message);
+            }
+            Error::Pending { transaction, documents, needed, .. } => {
+                eprintln!("memo serve: {error}");
+                let message = format!(
+                    "transaction {transaction} forgets {}, but the server's disk had no room to scrub all of it: that \
+                     needs about {needed} bytes; the next forget, or a start of the server, finishes it first",
+                    documents.join(", ")
+                );
+                return Self::new(StatusCode::INSUFFICIENT_STORAGE, message);
             }
             Error::Option { name, .. } => return Self::invalid_field(name, error.to_string()),
             Error::Stopped => {
@@ -157,7 +172,6 @@ impl From<memo_store::Error> for ApiError {
                 | sparse::Error::Token { .. }
                 | sparse::Error::Range { .. },
             ) => StatusCode::BAD_REQUEST,
-            Error::Memory(sparse::Error::Room { .. }) => StatusCode::INSUFFICIENT_STORAGE,
             // Other messages may name paths, which clients must not see.
             _ => {
                 eprintln!("memo serve: {error}");

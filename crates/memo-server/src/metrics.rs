@@ -4,7 +4,6 @@ use crate::error::ApiError;
 use crate::model::Model;
 use crate::tasks::TaskKind;
 use axum::http::Method;
-use memo_store::MemoryLoad;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -12,7 +11,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -42,8 +40,7 @@ pub(crate) struct Metrics {
     pub(crate) memorized: Counter,
     pub(crate) generated: Counter,
     pub(crate) scored: Counter,
-    load: Gauge<f64, AtomicU64>,
-    noise: Gauge<f64, AtomicU64>,
+    memory: Gauge,
     transaction: Gauge,
 }
 
@@ -63,8 +60,7 @@ impl Metrics {
             memorized: Counter::default(),
             generated: Counter::default(),
             scored: Counter::default(),
-            load: Gauge::default(),
-            noise: Gauge::default(),
+            memory: Gauge::default(),
             transaction: Gauge::default(),
         };
         registry.register("requests", "Requests handled", metrics.requests.clone());
@@ -75,9 +71,8 @@ impl Metrics {
         registry.register("tokens_memorized", "Tokens memorized", metrics.memorized.clone());
         registry.register("tokens_generated", "Tokens generated", metrics.generated.clone());
         registry.register("tokens_scored", "Tokens of prompts scored", metrics.scored.clone());
-        registry.register("load", "How full the memory is; 1 is full", metrics.load.clone());
-        let help = "Deviation of a count read from all long contexts together";
-        registry.register("noise", help, metrics.noise.clone());
+        let help = "Size of the memory";
+        registry.register_with_unit("memory", help, Unit::Bytes, metrics.memory.clone());
         let help = "Number of the last transaction";
         registry.register("last_transaction", help, metrics.transaction.clone());
         metrics.registry = registry;
@@ -113,9 +108,7 @@ impl Metrics {
     pub(crate) fn text(&self, model: &Model) -> Result<String, ApiError> {
         {
             let snapshot = model.read()?;
-            let MemoryLoad { load, noise, .. } = MemoryLoad::of(snapshot.memory()?, 0);
-            self.load.set(load);
-            self.noise.set(noise);
+            self.memory.set(snapshot.memory()?.usage().total() as i64);
             self.transaction.set(snapshot.transaction() as i64);
         }
         let mut text = String::new();

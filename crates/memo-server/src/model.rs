@@ -25,9 +25,6 @@ pub(crate) enum Cost {
 /// A change that writes more tokens is long.
 const LONG_TOKENS: u64 = 10_000;
 
-/// A change that writes the whole memory is long if it has more cells.
-const LONG_CELLS: u64 = 4 << 20;
-
 /// A model that is served.
 pub(crate) struct Model {
     store: RwLock<Option<Store>>,
@@ -85,6 +82,17 @@ impl Model {
         }
     }
 
+    /// The model as it is, or as it was before the change that is being made, to be held for as long as it takes.
+    pub(crate) fn snapshot(&self) -> Result<Arc<Snapshot>, ApiError> {
+        match self.read()? {
+            ModelGuard::BeforeChange(snapshot) => Ok(snapshot),
+            ModelGuard::Current(store) => {
+                let store = store.as_ref().expect("an open store");
+                Ok(Arc::new(store.snapshot()?))
+            }
+        }
+    }
+
     /// Whether a long change is being made.
     pub(crate) fn is_changing(&self) -> bool {
         self.snapshot.read().is_some()
@@ -104,7 +112,7 @@ impl Model {
         if self.is_broken() {
             return Err(broken());
         }
-        if self.is_long(cost) {
+        if Self::is_long(cost) {
             // Where there is no room for a copy, readers have to wait.
             let snapshot = self.store.read().as_ref().map(Store::snapshot);
             if let Some(Ok(snapshot)) = snapshot {
@@ -126,13 +134,10 @@ impl Model {
         result.unwrap_or_else(|_| Err(broken()))
     }
 
-    fn is_long(&self, cost: Cost) -> bool {
+    fn is_long(cost: Cost) -> bool {
         match cost {
             Cost::Tokens(tokens) => tokens > LONG_TOKENS,
-            Cost::Whole => {
-                let store = self.store.read();
-                store.as_ref().is_some_and(|s| s.config().memory.parameters() > LONG_CELLS)
-            }
+            Cost::Whole => true,
         }
     }
 

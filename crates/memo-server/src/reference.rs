@@ -25,6 +25,7 @@ use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
         documents::retire, documents::restore,
         forgetting::forget, forgetting::forget_document, forgetting::prove,
         queries::complete, queries::read_text, queries::explain, queries::find,
+        queries::closest,
         changes::edit, changes::replace, changes::log, changes::rollback,
         tasks::list, tasks::show, tasks::events, tasks::cancel,
         status::stats, status::digest, status::rebuild,

@@ -45,6 +45,8 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/api/read", post(queries::read_text))
         .route("/api/explain", post(queries::explain))
         .route("/api/find", post(queries::find))
+        .route("/api/prove", post(forgetting::prove))
+        .route("/api/closest", get(queries::closest))
         .route_layer(from_fn_with_state(readers, authorize));
     let writes = Router::new()
         .route("/api/documents", post(documents::memorize))
@@ -53,7 +55,6 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/api/documents/{id}/retire", post(documents::retire))
         .route("/api/documents/{id}/restore", post(documents::restore))
         .route("/api/forget", post(forgetting::forget))
-        .route("/api/prove", post(forgetting::prove))
         .route("/api/edit", post(changes::edit))
         .route("/api/replace", post(changes::replace))
         .route("/api/transactions/{id}/rollback", post(changes::rollback))

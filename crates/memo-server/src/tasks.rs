@@ -1,9 +1,9 @@
-//! Tasks: changes of the model, one at a time, whose progress can be watched and which can be cancelled.
+//! Tasks: changes of the model, one at a time, and long work that reads it, whose progress can be watched and which can be cancelled.
 
 use crate::error::{ApiError, ErrorDetail};
 use crate::metrics::Metrics;
 use crate::model::{Cost, Model};
-use memo_store::{Progress, Store, Unit};
+use memo_store::{Observer, Progress, Snapshot, Store, Unit};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
@@ -22,7 +22,7 @@ const MAX_KEPT: usize = 100;
 /// The time between two reports of progress.
 const REPORT_INTERVAL: Duration = Duration::from_millis(80);
 
-/// A change of the model, and how far it is.
+/// A change of the model or a proof, and how far it is.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Task {
     /// Its name.
@@ -111,6 +111,13 @@ impl TaskHandle {
         if self.is_cancelled() { Err(memo_store::Error::Stopped) } else { Ok(()) }
     }
 
+    /// Notes that its turn has come; fails if it was cancelled before.
+    fn begin(&self) -> Result<(), ApiError> {
+        self.check()?;
+        self.task.send_modify(|task| task.state = TaskState::Running);
+        Ok(())
+    }
+
     fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
@@ -151,8 +158,10 @@ impl TaskHandle {
 pub(crate) struct Tasks {
     model: Arc<Model>,
     metrics: Arc<Metrics>,
-    /// Held by the task that runs.
+    /// Held by the change that runs.
     turn: Arc<Semaphore>,
+    /// Held by the task that reads: it may need as much memory as the model.
+    reading: Arc<Semaphore>,
     max_waiting: usize,
     table: Mutex<TaskTable>,
 }
@@ -166,8 +175,8 @@ struct TaskTable {
 impl Tasks {
     /// An empty queue, in which at most `max_waiting` tasks may wait.
     pub(crate) fn new(model: Arc<Model>, metrics: Arc<Metrics>, max_waiting: usize) -> Self {
-        let (turn, table) = (Arc::new(Semaphore::new(1)), Mutex::default());
-        Tasks { model, metrics, turn, max_waiting, table }
+        let [turn, reading] = [(); 2].map(|()| Arc::new(Semaphore::new(1)));
+        Tasks { model, metrics, turn, reading, max_waiting, table: Mutex::default() }
     }
 
     /// Begins a change.
@@ -205,6 +214,36 @@ impl Tasks {
             let done = tokio::task::spawn_blocking(move || {
                 let change = |store: &mut Store| change(store, prepared);
                 running.finish(run(&model, &metrics, kind, cost, &running, change));
+                drop(turn);
+            });
+            if done.await.is_err() {
+                task.finish(Err(ApiError::internal()));
+            }
+        });
+        Ok(handle)
+    }
+
+    /// Begins long work that reads the model as it is now. Changes and other readers go on meanwhile.
+    pub(crate) fn spawn_read<T: Serialize>(
+        &self,
+        kind: TaskKind,
+        read: impl FnOnce(&Snapshot, &Observer) -> Result<T, memo_store::Error> + Send + 'static,
+    ) -> Result<Arc<TaskHandle>, ApiError> {
+        let handle = self.register(kind)?;
+        let (model, task) = (Arc::clone(&self.model), Arc::clone(&handle));
+        let turn = Arc::clone(&self.reading);
+        tokio::spawn(async move {
+            let Ok(turn) = turn.acquire_owned().await else {
+                return task.finish(Err(ApiError::unavailable("the server is stopping")));
+            };
+            let running = Arc::clone(&task);
+            let done = tokio::task::spawn_blocking(move || {
+                let result = running.begin().and_then(|()| {
+                    let observer = Observer::new(observer(&running));
+                    let result = read(&*model.snapshot()?, &observer)?;
+                    serde_json::to_value(result).map_err(|_| ApiError::internal())
+                });
+                running.finish(result);
                 drop(turn);
             });
             if done.await.is_err() {
@@ -260,8 +299,10 @@ impl Tasks {
         for task in self.table.lock().tasks.values() {
             task.cancel();
         }
-        let _ = self.turn.acquire().await;
-        self.turn.close();
+        for turn in [&self.turn, &self.reading] {
+            let _ = turn.acquire().await;
+            turn.close();
+        }
     }
 }
 
@@ -274,20 +315,24 @@ fn run<T: Serialize>(
     task: &Arc<TaskHandle>,
     change: impl FnOnce(&mut Store) -> Result<T, ApiError>,
 ) -> Result<Value, ApiError> {
-    task.check()?;
-    task.task.send_modify(|task| task.state = TaskState::Running);
-    let observed = Arc::clone(task);
-    let last = Mutex::new(Instant::now());
-    let observer = move |progress: Progress| {
+    task.begin()?;
+    let start = Instant::now();
+    let result = model.change(cost, observer(task), change);
+    metrics.record_change(kind, start.elapsed(), result.is_ok());
+    serde_json::to_value(result?).map_err(|_| ApiError::internal())
+}
+
+/// What reports a task's progress now and then, and ends the work if it was cancelled.
+fn observer(
+    task: &Arc<TaskHandle>,
+) -> impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static {
+    let (task, last) = (Arc::clone(task), Mutex::new(Instant::now()));
+    move |progress: Progress| {
         let mut last = last.lock();
         if last.elapsed() >= REPORT_INTERVAL {
             *last = Instant::now();
-            observed.report(progress);
+            task.report(progress);
         }
-        if observed.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let start = Instant::now();
-    let result = model.change(cost, observer, change);
-    metrics.record_change(kind, start.elapsed(), result.is_ok());
-    serde_json::to_value(result?).map_err(|_| ApiError::internal())
+        if task.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }

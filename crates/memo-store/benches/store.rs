@@ -1,23 +1,24 @@
 //! The store against the engine alone: memorizing, single lines, forgetting, opening.
 //!
-//! `cargo bench -p memo-store --bench store [MiB of cells]`
+//! `cargo bench -p memo-store --bench store`
 //!
 //! Documents of 5,000 tokens with Zipf-like statistics, five million tokens in all (20 MB of text), as tokens: encoding
 //! is in neither figure. The engine's bound is memory bandwidth (`sparse_write`); the store adds the ledger's writes.
 
 use memo::random::{Purpose, Stream};
-use memo::sparse::{Memory, Size, Span};
+use memo::sparse::{Memory, Span};
+use memo::words::Words;
 use memo_store::{NewDocument, NewModel, Snapshot, Store};
+use std::sync::Arc;
 use std::time::Instant;
 
 const TOKENS: usize = 5_000_000;
 const DOCUMENT: usize = 5_000;
 
 fn main() {
-    let mib: u64 = std::env::args().find_map(|a| a.parse().ok()).unwrap_or(1024);
     let home = tempfile::tempdir_in(".").unwrap();
     let path = home.path().join("m.memo");
-    let new = NewModel { size: Size::Parameters(mib << 20), ..NewModel::default() };
+    let new = NewModel::default();
     let vocabulary = f64::from(new.tokenizer.vocab_size() as u32 - 1);
     let mut reader = Stream::new(1, Purpose::Sampling, 0).draws();
     let text: Vec<u32> = (0..TOKENS)
@@ -30,15 +31,16 @@ fn main() {
 
     let mut store = Store::create(&path, &new).unwrap();
     let settings = store.config().memory.clone();
-    let mut memory = Memory::new(settings).unwrap();
+    let words = Arc::new(Words::new(new.tokenizer.pieces()));
+    let mut memory = Memory::with_words(settings, Some(words)).unwrap();
     let passages: Vec<Span<'_>> = documents.iter().map(|d| Span::whole(d, 1)).collect();
     // The first pass also makes the system hand out pages; it is not timed.
     memory.write(&passages).unwrap();
     let back: Vec<Span<'_>> = documents.iter().map(|d| Span::whole(d, -1)).collect();
     memory.write(&back).unwrap();
     let engine = timed(|| memory.write(&passages).unwrap());
+    println!("memory                   {:>10} MiB", memory.usage().total() >> 20);
     drop(memory);
-    println!("cells                    {mib} MiB");
     println!("engine alone             {:>10.0} tokens/s", TOKENS as f64 / engine);
 
     let given: Vec<NewDocument> = documents

@@ -4,7 +4,7 @@
 //!
 //! Prints the seconds of the best round as JSON. Models are made in FOLDER.
 
-use memo_store::{NewDocument, NewModel, Store, fitting_size};
+use memo_store::{NewDocument, NewModel, Store};
 use std::path::Path;
 use std::time::Instant;
 
@@ -15,8 +15,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let text = std::fs::read_to_string(file)?;
     let (mut memorize, mut logprobs) = (f64::INFINITY, f64::INFINITY);
     for round in 0..rounds.parse()? {
-        let new = NewModel { size: fitting_size(text.len() as u64 / 4), ..NewModel::default() };
-        let mut store = Store::create(&Path::new(folder).join(format!("rust-{round}.memo")), &new)?;
+        let path = Path::new(folder).join(format!("rust-{round}.memo"));
+        let mut store = Store::create(&path, &NewModel::default())?;
         let start = Instant::now();
         store.memorize([NewDocument::text(text.as_str()).with_id("text")], None)?;
         memorize = memorize.min(start.elapsed().as_secs_f64());

@@ -2,9 +2,9 @@
 //! makes its result types from.
 
 use memo_store::{
-    ChangeReport, Completion, DigestReport, Document, DocumentText, EditReport, Explanation,
-    FreezeReport, MemorizeReport, MergeReport, Proof, RebuildReport, RecallReport, Receipt,
-    ScoreReport, Stats, TextMatches, Transaction, VerifyReport,
+    ChangeReport, ClosestPassages, Completion, DigestReport, Document, DocumentText, EditReport,
+    Explanation, ForgetPreview, FreezeReport, MemorizeReport, MergeReport, Proof, RebuildReport,
+    RecallReport, Receipt, ScoreReport, Stats, TextMatches, Transaction, VerifyReport,
 };
 use utoipa::OpenApi;
 
@@ -14,6 +14,7 @@ use utoipa::OpenApi;
     DocumentText,
     Transaction,
     TextMatches,
+    ClosestPassages,
     Stats,
     DigestReport,
     VerifyReport,
@@ -24,6 +25,7 @@ use utoipa::OpenApi;
     RebuildReport,
     FreezeReport,
     Receipt,
+    ForgetPreview,
     Proof,
     Completion,
     Explanation,

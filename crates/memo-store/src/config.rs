@@ -6,13 +6,13 @@
 use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::files;
-use memo::sparse::{Settings, Shape, Size};
+use memo::sparse::Settings;
 use memo_text::{Tokenizer, TokenizerSpec};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The format of model directories that this program writes.
-pub(crate) const FORMAT: u32 = 1;
+pub(crate) const FORMAT: u32 = 2;
 
 /// The only engine of model directories.
 const ENGINE: &str = "sparse";
@@ -22,7 +22,7 @@ const MOST: u64 = 1 << 20;
 
 const HELP: &str = "restore it from a backup";
 
-/// What a model is: its tokenizer and the sizes of its memory.
+/// What a model is: its tokenizer and the contexts of its memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelConfig {
@@ -32,10 +32,10 @@ pub struct ModelConfig {
     pub engine: String,
     /// The tokenizer's name; one that does not come with the program is in `tokenizer.json`.
     pub tokenizer: String,
-    /// Bits a cell, if the model is frozen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub frozen: Option<u32>,
-    /// The slots and sizes of the memory, and its seed.
+    /// Whether the model is frozen: a memory without texts, which cannot change.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub frozen: bool,
+    /// The contexts of the memory, and its seed.
     pub memory: Settings,
 }
 
@@ -47,37 +47,59 @@ struct Head {
     engine: String,
 }
 
+/// `model.toml` as it was in format 1, whose memories had a size.
+#[derive(Deserialize)]
+struct Format1 {
+    engine: String,
+    tokenizer: String,
+    frozen: Option<u32>,
+    memory: Format1Memory,
+}
+
+#[derive(Deserialize)]
+struct Format1Memory {
+    vocabulary: u32,
+    end: u32,
+    seed: u64,
+}
+
+impl Format1 {
+    /// The same model with a memory of today, to be made from the ledger. Contexts of words come with it.
+    fn upgraded(self, directory: &Path) -> Result<ModelConfig, Error> {
+        let Format1 { engine, tokenizer, frozen, memory } = self;
+        if frozen.is_some() {
+            return Err(Error::FrozenFormat { path: directory.to_owned() });
+        }
+        let memory = Settings::new(memory.vocabulary, memory.end, memory.seed)?.with_words();
+        Ok(ModelConfig { format: FORMAT, engine, tokenizer, frozen: false, memory })
+    }
+}
+
 /// What a new model should be.
 #[derive(Clone, Debug)]
 pub struct NewModel {
     /// Its tokenizer.
     pub tokenizer: Tokenizer,
-    /// Heads, layers and older heads.
-    pub shape: Shape,
-    /// The size of its memory.
-    pub size: Size,
-    /// The seed of its keys and codes.
+    /// Whether it has contexts of words beside those of tokens, so that case and layout of a prompt do not matter.
+    pub words: bool,
+    /// The seed of its keys.
     pub seed: u64,
 }
 
 impl Default for NewModel {
-    /// GPT-2's tokenizer and 64 MiB: enough for half a million tokens.
+    /// GPT-2's tokenizer, and contexts of words.
     fn default() -> Self {
-        NewModel {
-            tokenizer: Tokenizer::gpt2(),
-            shape: Shape::default(),
-            size: Size::Memory(64 << 20),
-            seed: 1,
-        }
+        NewModel { tokenizer: Tokenizer::gpt2(), words: true, seed: 1 }
     }
 }
 
 impl NewModel {
     pub(crate) fn config(&self) -> Result<ModelConfig, Error> {
         let (n, end) = (self.tokenizer.vocab_size() as u32, self.tokenizer.eos());
-        let memory = Settings::new(n, end, self.seed, &self.shape, self.size)?;
+        let memory = Settings::new(n, end, self.seed)?;
+        let memory = if self.words { memory.with_words() } else { memory };
         let (engine, tokenizer) = (ENGINE.to_owned(), self.tokenizer.name().to_owned());
-        Ok(ModelConfig { format: FORMAT, engine, tokenizer, frozen: None, memory })
+        Ok(ModelConfig { format: FORMAT, engine, tokenizer, frozen: false, memory })
     }
 }
 
@@ -122,14 +144,17 @@ impl ModelConfig {
         let text = String::from_utf8(text).map_err(|_| damaged(Damage::NotText))?;
         let syntax = |e: toml::de::Error| damaged(Damage::Syntax(e.message().to_owned()));
         let head: Head = toml::from_str(&text).map_err(syntax)?;
-        if head.format != FORMAT {
+        if ![1, FORMAT].contains(&head.format) {
             return Err(Error::Format { path, found: head.format, known: FORMAT });
         }
         if head.engine == "dense" {
             return Err(Error::Engine { path: directory.to_owned(), engine: head.engine });
         }
         let (check, text) = text.split_once('\n').unwrap_or_default();
-        let config: ModelConfig = toml::from_str(text).map_err(syntax)?;
+        let config: ModelConfig = match head.format {
+            1 => toml::from_str::<Format1>(text).map_err(syntax)?.upgraded(directory)?,
+            _ => toml::from_str(text).map_err(syntax)?,
+        };
         if check != format!("check = \"{}\"", config.check(directory, text)?) {
             return Err(damaged(Damage::Checksum("it, or of tokenizer.json,")));
         }
@@ -139,6 +164,18 @@ impl ModelConfig {
         }
         config.memory.check().map_err(|what| damaged(Damage::Sizes(what.to_string())))?;
         Ok(config)
+    }
+
+    /// Writes `model.toml` in today's format if it is of an older one; returns whether it was.
+    pub(crate) fn upgrade(&self, directory: &Path) -> Result<bool, Error> {
+        let path = directory.join("model.toml");
+        let text = std::fs::read_to_string(&path).map_err(io(&path))?;
+        let head: Head = toml::from_str(&text).map_err(|e| Error::Invalid(e.to_string()))?;
+        if head.format == FORMAT {
+            return Ok(false);
+        }
+        self.write(directory)?;
+        Ok(true)
     }
 
     /// The model's tokenizer.

@@ -1,6 +1,7 @@
 //! Everything that can go wrong with a model directory, one variant each.
 
 use crate::damage::Damage;
+use crate::room::shown;
 use std::path::PathBuf;
 
 /// Why a model directory refused. Nothing has changed when an operation returns one of these, unless it says so.
@@ -69,6 +70,15 @@ pub enum Error {
         /// Ours.
         known: u32,
     },
+    /// A frozen model of an older program: it has no texts that its memory could be made anew from.
+    #[error(
+        "{path} was frozen by an older version of this program, whose memories this one does not read; freeze the model that it \
+         was made from again"
+    )]
+    FrozenFormat {
+        /// The model directory.
+        path: PathBuf,
+    },
     /// The ledger's database failed.
     #[error("the ledger {path} failed: {reason}")]
     Ledger {
@@ -102,6 +112,41 @@ pub enum Error {
         /// What is in the way.
         why: String,
     },
+    /// No document that fits a filter.
+    #[error("no document fits; `memo docs` lists them with their labels")]
+    NoneFits,
+    /// A forget for which the disk has no room.
+    #[error(
+        "forgetting needs about {} free on the disk of {path}, and {} are free; make room and try again: nothing has \
+         changed",
+        shown(*.needed), shown(*.free)
+    )]
+    NoRoom {
+        /// The directory.
+        path: PathBuf,
+        /// Bytes that are needed, about.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// A forget that was recorded and could not be finished.
+    #[error(
+        "transaction {transaction} forgets {}, but not all of it is scrubbed from {path} yet ({reason}); make room, about \
+         {}, then `memo forget --finish` or any other change finishes it; to readers it is gone already",
+        .documents.join(", "), shown(*.needed)
+    )]
+    Pending {
+        /// The directory.
+        path: PathBuf,
+        /// The transaction.
+        transaction: u64,
+        /// The documents that it forgets, or cuts text out of.
+        documents: Vec<String>,
+        /// Bytes that finishing it needs, about.
+        needed: u64,
+        /// Why it was not finished.
+        reason: Box<Error>,
+    },
     /// Text that is nowhere in the model.
     #[error("no document contains this text")]
     NotFound,
@@ -117,6 +162,11 @@ pub enum Error {
     /// Two models that cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(String),
+    /// A document that both of two models to be merged have, with different contents.
+    #[error(
+        "cannot merge: document {0:?} has another content there; choose ours, theirs or rename"
+    )]
+    Conflict(String),
     /// Something that needs the texts of a model that has none.
     #[error(
         "{path} is frozen: it has no texts, so it has no {what}; ask the model that it was made from"

@@ -1,9 +1,13 @@
 //! Files that are there whole or not at all.
 
 use crate::error::{Error, io};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 /// The name under which a file is written before it is whole. Opening a model for writing removes such files.
 pub(crate) fn unfinished(path: &Path) -> PathBuf {
@@ -18,6 +22,26 @@ pub(crate) fn unfinished_directory(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.memo-unfinished"))
 }
 
+/// The directories of this process that are not whole yet.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Removes the directories that are being made: models, copies and exports that are not whole. For a process that is told to
+/// end and does so at once, because nothing becomes whole any more afterwards.
+pub fn discard_unfinished() {
+    let making = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for directory in making.iter() {
+        // Another thread may still be writing into it.
+        let gone = || std::fs::remove_dir_all(directory).is_ok() || !directory.exists();
+        for _ in 0..50 {
+            if gone() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+    std::mem::forget(making);
+}
+
 /// Makes a directory that only its owner can look into, with all that `fill` puts into it, or none at all.
 pub(crate) fn create_directory<T, E: From<Error>>(
     path: &Path,
@@ -28,18 +52,24 @@ pub(crate) fn create_directory<T, E: From<Error>>(
     }
     let beside = unfinished_directory(path);
     let _ = std::fs::remove_dir_all(&beside);
+    let unfinished = || UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    unfinished().insert(beside.clone());
     let make = || {
         std::fs::create_dir_all(&beside).map_err(io(&beside))?;
         private(&beside)?;
         let made = fill(&beside)?;
         // Locks belong to who holds them, not to the model.
         let _ = std::fs::remove_file(beside.join("lock"));
+        // One or the other: it is renamed, or it is discarded.
+        let mut unfinished = unfinished();
         rename(&beside, path)?;
+        unfinished.remove(&beside);
         Ok(made)
     };
     let made: Result<T, E> = make();
     if made.is_err() {
         let _ = std::fs::remove_dir_all(&beside);
+        unfinished().remove(&beside);
     }
     made
 }
@@ -91,23 +121,6 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), Error> {
     // The parent of a bare name is empty.
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
     sync_directory(parent.unwrap_or(Path::new(".")))
-}
-
-/// Reads bytes from some place of a file, whoever else reads from it.
-pub(crate) fn read_at(file: &File, path: &Path, at: u64, bytes: &mut [u8]) -> Result<(), Error> {
-    #[cfg(unix)]
-    let read = std::os::unix::fs::FileExt::read_exact_at(file, bytes, at);
-    #[cfg(not(unix))]
-    let read = {
-        use std::io::{Read, Seek, SeekFrom};
-        let _ = file;
-        // A handle of its own, because all clones of one share their place.
-        File::open(path).and_then(|mut file| {
-            file.seek(SeekFrom::Start(at))?;
-            file.read_exact(bytes)
-        })
-    };
-    read.map_err(io(path))
 }
 
 /// Makes the names in a directory durable.

@@ -39,9 +39,10 @@ mod ledger;
 mod lock;
 mod mapped;
 mod memory;
-mod packed;
 mod progress;
 mod record;
+mod room;
+mod selection;
 mod snapshot;
 mod source;
 mod store;
@@ -50,18 +51,22 @@ mod time;
 pub use self::config::{ModelConfig, NewModel};
 pub use self::damage::Damage;
 pub use self::error::Error;
+pub use self::files::discard_unfinished;
 pub use self::progress::{Observer, Progress, Unit};
 pub use self::record::{CopyKind, ForgottenVersion, Place, TransactionKind};
+pub use self::selection::{DocumentFilter, Selection};
 pub use self::snapshot::{
-    Candidate, Completion, CompletionChoice, CompletionOptions, CompletionStream, CompletionToken,
-    CompletionTokens, ContentKind, DigestReport, Document, DocumentChange, DocumentMatches,
-    DocumentState, DocumentText, Excerpt, Explanation, FinishReason, MatchedContext, MemoryLoad,
-    ModelCopy, Overload, RecallReport, ScoreReport, SlotEvidence, Snapshot, Source, Stats,
-    TextMatches, TokenScore, Transaction, VerifyReport, Version, fitting_size,
+    Candidate, ClosestPassages, Completion, CompletionChoice, CompletionOptions, CompletionStream,
+    CompletionToken, CompletionTokens, ContentKind, ContextUnit, DigestReport, Document,
+    DocumentChange, DocumentDiff, DocumentMatches, DocumentState, DocumentText, Excerpt,
+    Explanation, FindOptions, FinishReason, ForgetPreview, MatchKind, MatchedContext, ModelCopy,
+    ModelDiff, Passage, PreviewDocument, PromptDiff, PromptMatch, Proof, RecallReport, ScoreReport,
+    SlotEvidence, Snapshot, Source, Stats, Stretch, StretchSource, TextMatch, TextMatches,
+    TokenScore, Transaction, VerifyReport, Version, fresh_seed,
 };
 pub use self::source::{FILE_LABEL, FileConflict};
 pub use self::store::{
     ChangeReport, Conflict, EditReport, FreezeReport, MemorizeReport, MergeReport, NewDocument,
-    Proof, RebuildReport, Receipt, RenamedDocument, Store,
+    RebuildReport, Receipt, RenamedDocument, Store,
 };
 pub use self::time::Timestamp;

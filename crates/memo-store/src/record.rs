@@ -219,4 +219,6 @@ pub enum CopyKind {
     Frozen,
     /// An export.
     Exported,
+    /// The model that this one is a copy of.
+    Original,
 }

@@ -1,5 +1,6 @@
 //! Points in time, in UTC.
 
+use crate::error::Error;
 use serde::{Serialize, Serializer};
 use std::fmt::{Display, Formatter};
 
@@ -13,6 +14,30 @@ impl Timestamp {
     pub(crate) fn now() -> Self {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         Timestamp(since.map_or(0, |since| since.as_millis() as u64))
+    }
+
+    /// The time so long ago: a number of `s`, `min`, `h`, `d`, `w` or `y`, as in `90d`.
+    pub fn ago(age: &str) -> Result<Self, Error> {
+        const SECONDS: [(&str, u64); 6] = [
+            ("s", 1),
+            ("min", 60),
+            ("h", 3600),
+            ("d", 86_400),
+            ("w", 7 * 86_400),
+            ("y", 365 * 86_400),
+        ];
+        let age = age.trim();
+        let digits = age.find(|c: char| !c.is_ascii_digit()).unwrap_or(age.len());
+        let (number, unit) = age.split_at(digits);
+        let unit = SECONDS.iter().find(|(name, _)| *name == unit.trim());
+        let seconds = unit.zip(number.parse::<u64>().ok());
+        let age =
+            seconds.and_then(|((_, each), number)| each.checked_mul(number.checked_mul(1000)?));
+        let age = age.ok_or_else(|| Error::Option {
+            name: "older_than",
+            expected: "a number with s, min, h, d, w or y, as in 90d".to_owned(),
+        })?;
+        Ok(Timestamp(Self::now().0.saturating_sub(age)))
     }
 
     /// Date and time of day, with a character between them.
@@ -48,6 +73,27 @@ impl Serialize for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ages_have_units() {
+        let day = 86_400_000;
+        for (age, milliseconds) in [
+            ("0s", 0),
+            ("3min", 180_000),
+            ("90d", 90 * day),
+            (" 2 w ", 14 * day),
+            ("1y", 365 * day),
+        ] {
+            let before = Timestamp::now().0;
+            let then = Timestamp::ago(age).unwrap().0 + milliseconds;
+            assert!((before..=Timestamp::now().0).contains(&then), "{age}");
+        }
+        // Whether `m` is minutes or months must not be guessed.
+        for wrong in ["", "90", "d", "-1d", "1.5d", "3m", "3 months", "99999999999999999999y"] {
+            assert!(Timestamp::ago(wrong).is_err(), "{wrong}");
+        }
+        assert!(Timestamp::ago("18446744073709551615s").is_err());
+    }
 
     #[test]
     fn dates_are_right() {

@@ -5,15 +5,16 @@ pub mod measure;
 pub mod output;
 pub mod progress;
 
+use clap::Parser;
 use clap::builder::styling::{AnsiColor, Styles};
-use output::{ERROR, Report};
+use output::Report;
 use progress::Progress;
 use std::process::ExitCode;
 
 /// The options that every command takes; help lists them after its own.
 #[derive(Debug, clap::Args)]
 pub struct GlobalOptions {
-    /// Print one JSON object instead of text.
+    /// Print one JSON object instead of text; errors too, on standard error.
     #[arg(long, global = true, display_order = 900)]
     pub json: bool,
 
@@ -34,6 +35,28 @@ pub const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default())
     .placeholder(AnsiColor::Green.on_default());
 
+/// What a program ends with if it could not do what was asked for.
+const FAILED: u8 = 1;
+
+/// What a program ends with if it was used wrongly.
+const USAGE: u8 = 2;
+
+/// Reads the arguments. What is wrong with them is said as JSON if they ask for that.
+pub fn parse<A: Parser>() -> A {
+    A::try_parse().unwrap_or_else(|error| {
+        let mut args = std::env::args_os().take_while(|arg| arg != "--");
+        if !error.use_stderr() || !args.any(|arg| arg == "--json") {
+            error.exit();
+        }
+        let shown = error.render().to_string();
+        // What follows an empty line is usage, and where help is.
+        let what = shown.split("\n\n").next().unwrap_or_default().trim();
+        let what = what.strip_prefix("error: ").unwrap_or(what).to_owned();
+        output::print_error(&anyhow::Error::msg(what), USAGE, true);
+        std::process::exit(USAGE.into());
+    })
+}
+
 /// Runs a command, and prints its report or its error.
 pub fn run(
     options: &GlobalOptions,
@@ -52,8 +75,8 @@ pub fn run(
         // A reader that has seen enough and closed the pipe is not an error.
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            anstream::eprintln!("{ERROR}error:{ERROR:#} {error:#}");
-            ExitCode::FAILURE
+            output::print_error(&error, FAILED, options.json);
+            ExitCode::from(FAILED)
         }
     }
 }

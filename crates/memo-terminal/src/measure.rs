@@ -4,12 +4,13 @@ use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
 use memo::measure::{self, Experiment};
-use memo::readout::{BACKOFF, Sum};
-use memo::sparse::{Shape, Size};
+use memo::readout::BACKOFF;
+use memo::words::Words;
 use memo_text::{Content, Corpus, CorpusOptions, Encoding, Tokenizer, TokenizerSpec};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What can be typed about the text and the memory.
 #[derive(Debug, clap::Args)]
@@ -18,26 +19,24 @@ pub struct MeasureOptions {
     #[arg(long, value_name = "FILE")]
     text: PathBuf,
 
+    #[command(flatten)]
+    options: TextOptions,
+}
+
+/// The same without the text.
+#[derive(Debug, clap::Args)]
+pub struct TextOptions {
     /// Text that is not memorized, for perplexity.
     #[arg(long, value_name = "FILE")]
     held_out: Option<PathBuf>,
-
-    /// The size of the memory in cells.
-    #[arg(long, value_name = "N", conflicts_with = "params_per_token")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
-    params: Option<u64>,
-
-    /// The size of the memory in cells for each token of the text.
-    #[arg(long, value_name = "X", default_value_t = 92.0, value_parser = positive)]
-    params_per_token: f64,
 
     /// gpt2, cl100k, o200k, bytes, words (vocabulary from the text), or a tokenizer.json.
     #[arg(long, value_name = "T", default_value = "gpt2")]
     tokenizer: TokenizerSpec,
 
-    /// The sparse engine's read-out: backoff, or sum (the paper's).
-    #[arg(long, value_name = "R", default_value = "backoff")]
-    readout: ReadOutKind,
+    /// Remember contexts of tokens alone, not those of words that make case and layout of a prompt indifferent.
+    #[arg(long)]
+    no_words: bool,
 
     /// Positions to try recall at, chosen at random; 0 tries all.
     #[arg(long, value_name = "N", default_value_t = 3000)]
@@ -52,26 +51,16 @@ pub struct MeasureOptions {
     pub threads: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum ReadOutKind {
-    Backoff,
-    Sum,
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
-        _ => Err("must be a number above 0".to_owned()),
-    }
-}
-
 /// Measures the sparse engine on a text.
-pub fn run(options: &MeasureOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
-    Texts::read(options, progress)?.encode(options, progress)?.sparse(progress)
+pub fn run(measure: &MeasureOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+    let MeasureOptions { text, options } = measure;
+    Texts::read(text, options, progress)?.encode(options, progress)?.sparse(progress)
 }
 
 /// What is memorized, and what is held out.
 pub struct Texts {
+    /// Where the text comes from.
+    pub name: String,
     /// The documents to memorize.
     pub memorized: Vec<Content>,
     /// Documents that are not memorized.
@@ -79,37 +68,41 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Reads the files that the options name.
-    pub fn read(options: &MeasureOptions, progress: &Progress) -> anyhow::Result<Self> {
+    /// Reads a text, and what the options name.
+    pub fn read(text: &Path, options: &TextOptions, progress: &Progress) -> anyhow::Result<Self> {
         progress.step("reading");
         let encoding = options.tokenizer.encoding();
-        let memorized = read(&options.text, encoding)?;
+        let memorized = read(text, encoding)?;
         let held_out = options.held_out.as_ref().map(|path| read(path, encoding)).transpose()?;
-        Ok(Texts { memorized, held_out: held_out.unwrap_or_default() })
+        let name = text.display().to_string();
+        Ok(Texts { name, memorized, held_out: held_out.unwrap_or_default() })
     }
 
     /// Tokenizes them.
     pub fn encode<'o>(
         self,
-        options: &'o MeasureOptions,
+        options: &'o TextOptions,
         progress: &Progress,
     ) -> anyhow::Result<Encoded<'o>> {
         progress.step("tokenizing");
-        let words = self.memorized.iter().filter_map(Content::as_text);
-        let tokenizer = Tokenizer::for_texts(&options.tokenizer, words)?;
+        let texts = self.memorized.iter().filter_map(Content::as_text);
+        let tokenizer = Tokenizer::for_texts(&options.tokenizer, texts)?;
         let encode = |texts: &[Content]| -> anyhow::Result<Vec<Vec<u32>>> {
             texts.iter().map(|text| Ok(tokenizer.encode_bytes(text.as_bytes())?)).collect()
         };
         let (memorized, held_out) = (encode(&self.memorized)?, encode(&self.held_out)?);
-        Ok(Encoded { options, tokenizer, memorized, held_out })
+        let words = (!options.no_words).then(|| Arc::new(Words::new(tokenizer.pieces())));
+        Ok(Encoded { options, name: self.name, tokenizer, words, memorized, held_out })
     }
 }
 
 /// The texts as tokens.
 pub struct Encoded<'o> {
-    options: &'o MeasureOptions,
+    options: &'o TextOptions,
+    name: String,
     /// What made them tokens.
     pub tokenizer: Tokenizer,
+    words: Option<Arc<Words>>,
     memorized: Vec<Vec<u32>>,
     held_out: Vec<Vec<u32>>,
 }
@@ -117,10 +110,7 @@ pub struct Encoded<'o> {
 impl Encoded<'_> {
     /// The measurement that the options ask for.
     pub fn experiment(&self) -> anyhow::Result<Experiment<'_>> {
-        let Encoded { options, tokenizer, memorized, held_out } = self;
-        let tokens: usize = memorized.iter().map(|document| document.len() + 1).sum();
-        let parameters =
-            options.params.unwrap_or((options.params_per_token * tokens as f64) as u64);
+        let Encoded { options, tokenizer, words, memorized, held_out, .. } = self;
         Ok(Experiment {
             memorized,
             held_out,
@@ -128,27 +118,23 @@ impl Encoded<'_> {
                 .context("the vocabulary is too large")?,
             end: tokenizer.eos(),
             unknown: tokenizer.unknown(),
-            size: Size::Parameters(parameters),
-            shape: Shape::default(),
+            words: words.clone(),
             seed: options.seed,
             sample: options.sample,
         })
     }
 
-    /// Measures the sparse engine with the read-out that was asked for.
+    /// Measures the sparse engine.
     pub fn sparse(&self, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
         self.on_engine("sparse", progress, |experiment, step| {
-            Ok(match self.options.readout {
-                ReadOutKind::Backoff => measure::run(experiment, &BACKOFF, step),
-                ReadOutKind::Sum => measure::run(experiment, &Sum, step),
-            }?)
+            Ok(measure::run(experiment, &BACKOFF, step)?)
         })
     }
 
-    /// Measures the dense engine.
-    pub fn dense(&self, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+    /// Measures the dense engine, with about so many cells.
+    pub fn dense(&self, cells: u64, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
         self.on_engine("dense", progress, |experiment, step| {
-            Ok(measure::run_dense(experiment, step)?)
+            Ok(measure::run_dense(experiment, cells, step)?)
         })
     }
 
@@ -163,7 +149,7 @@ impl Encoded<'_> {
         let pool = pool.with_context(|| format!("could not start {threads} threads"))?;
         let report = pool.install(|| measure(&experiment, &|what| progress.step(what)))?;
         Ok(Box::new(Measured {
-            text: self.options.text.display().to_string(),
+            text: self.name.clone(),
             tokenizer: self.tokenizer.name(),
             vocabulary: self.tokenizer.vocab_size(),
             engine,

@@ -31,23 +31,63 @@ impl<T: Display + serde::Serialize> Report for T {
     }
 }
 
-/// The report of a command that did its work, but for something that could not be read.
-pub struct Incomplete<T>(pub T);
+/// The exit code of a command that did its work, but for something that could not be read.
+pub const INCOMPLETE: u8 = 3;
 
-impl<T: Display> Display for Incomplete<T> {
+/// The exit code of a question that the memory knows nothing of.
+pub const UNKNOWN: u8 = 5;
+/// The exit code of a comparison that found differences. Not 1, as other programs have it: that is a failure here.
+pub const DIFFERENT: u8 = 4;
+
+/// A report with an exit code of its own.
+pub struct Coded<T> {
+    /// What is printed.
+    pub report: T,
+    /// What the program ends with.
+    pub code: u8,
+}
+
+impl<T: Display> Display for Coded<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        self.0.fmt(f)
+        self.report.fmt(f)
     }
 }
 
-impl<T: Report> Report for Incomplete<T> {
+impl<T: Report> Report for Coded<T> {
     fn to_json(&self) -> serde_json::Result<String> {
-        self.0.to_json()
+        self.report.to_json()
     }
 
     fn exit_code(&self) -> u8 {
-        3
+        self.code
     }
+}
+
+/// What is printed for programs when a command fails.
+#[derive(serde::Serialize)]
+struct ErrorOutput {
+    error: ErrorDetail,
+}
+
+#[derive(serde::Serialize)]
+struct ErrorDetail {
+    message: String,
+    /// What led to it, the nearest first.
+    causes: Vec<String>,
+    exit_code: u8,
+}
+
+/// Writes an error to standard error: in words, or as one JSON object on a line.
+pub fn print_error(error: &anyhow::Error, exit_code: u8, json: bool) {
+    if json {
+        let causes = error.chain().skip(1).map(ToString::to_string).collect();
+        let error = ErrorDetail { message: error.to_string(), causes, exit_code };
+        if let Ok(line) = serde_json::to_string(&ErrorOutput { error }) {
+            anstream::eprintln!("{line}");
+            return;
+        }
+    }
+    anstream::eprintln!("{ERROR}error:{ERROR:#} {error:#}");
 }
 
 /// Writes a report to standard output.

@@ -78,6 +78,11 @@ impl Progress {
         Observer::new(self.callback())
     }
 
+    /// Does something with the line out of the way, such as asking.
+    pub fn suspended<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.0.suspend(work)
+    }
+
     /// Takes the line away.
     pub fn end(&self) {
         self.0.finish_and_clear();

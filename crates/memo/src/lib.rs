@@ -70,19 +70,20 @@
 //! ## 5. The memory made to work on text
 //!
 //! On ordinary text the sum over layers fails: frequent tokens drown exact matches. [`sparse`] is the same memory with
-//! keys that select a few rows of a tall matrix, values bound to their keys, and integer cells; [`readout`] turns what
-//! its slots remember into a probability for every token. Memorizing and forgetting are exact, which a digest proves.
+//! codes so sparse that a key selects one row and a value one column: what is left is how often each token followed each
+//! context, of one token to 64, and of a few words. Only what is not zero is kept, so a memory has no size.
+//! [`readout`] turns what its slots remember into a probability for every token. Memorizing and forgetting are exact, which a
+//! digest proves. [`superposed`] lies between the two, with sparse keys and dense values, for experiments on capacity.
 //!
 //! ```
-//! use memo::readout::{BACKOFF, ReadOut, Scratch};
-//! use memo::sparse::{Memory, Settings, Shape, Size};
-//! let settings = Settings::new(1000, 999, 1, &Shape::default(), Size::Parameters(100_000))?;
-//! let mut memory = Memory::new(settings)?;
+//! use memo::readout::{BACKOFF, Scratch};
+//! use memo::sparse::{Memory, Settings};
+//! let mut memory = Memory::new(Settings::new(1000, 999, 1)?)?;
 //! let empty = memory.digest()?;
 //! let text: Vec<u32> = (0..200).map(|k| k * k % 777).collect();
 //! memory.memorize(&text)?;
 //! let mut scratch = Scratch::default();
-//! let next = BACKOFF.distribution(&memory, &text[..60], &mut scratch)?.best();
+//! let next = BACKOFF.distribution(&memory, &text[..60], &mut scratch)?.best()?;
 //! assert_eq!(next, text[60]);
 //! memory.forget(&text)?;
 //! assert_eq!(memory.digest()?, empty); // bit for bit
@@ -113,8 +114,10 @@ pub mod oracle;
 pub mod random;
 pub mod readout;
 pub mod sparse;
+pub mod superposed;
 pub mod transform;
 pub mod unlearning;
+pub mod words;
 
 pub use dense::Prediction;
 pub use error::{ConfigError, Error};

@@ -20,11 +20,6 @@ export class Refusal extends Error {
   static of(failure: Failure | null, status: number): Refusal {
     return new Refusal(status, failure?.message ?? `The server answered ${status} and no more.`, failure?.code ?? null);
   }
-
-  /** The text would not fit into the memory. */
-  get full(): boolean {
-    return this.code === "full";
-  }
 }
 
 /** Any error, in words for the page. */

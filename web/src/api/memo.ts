@@ -26,7 +26,6 @@ const document = (id: string) => `documents/${encodeURIComponent(id)}`;
 
 export const stats = () => call<wire.Stats>("stats");
 export const digest = () => call<wire.DigestReport>("digest");
-export const rebuild = (memory: number) => call<wire.Task>("rebuild", { json: { memory, wait: false } });
 
 export interface Page {
   search: string;
@@ -40,15 +39,15 @@ export const read = (id: string, version: number | null) =>
   call<wire.DocumentText>(`${document(id)}${version ? `?version=${version}` : ""}`);
 export const historyOf = (id: string) => call<wire.TransactionList>(`${document(id)}/history`);
 
-export const memorize = (text: string, id: string, force: boolean) =>
-  call<wire.Task<wire.MemorizeReport>>("documents", { json: { text, ...(id && { id }), force, wait: false } });
-export const upload = (file: File, force: boolean) =>
-  call<wire.Task<wire.MemorizeReport>>(`upload?${query({ id: file.name, force: force || "", wait: false })}`, { bytes: file });
+export const memorize = (text: string, id: string) =>
+  call<wire.Task<wire.MemorizeReport>>("documents", { json: { text, ...(id && { id }), wait: false } });
+export const upload = (file: File) =>
+  call<wire.Task<wire.MemorizeReport>>(`upload?${query({ id: file.name, wait: false })}`, { bytes: file });
 
 export const retire = (id: string) => patiently<wire.ChangeReport>(`${document(id)}/retire`, { json: {} });
 export const restore = (id: string) => patiently<wire.ChangeReport>(`${document(id)}/restore`, { json: {} });
 export const forget = (id: string) => patiently<wire.Receipt>("forget", { json: { document: id } });
-export const prove = (id: string) => call<wire.Task<wire.Proof>>("prove", { json: { document: id, wait: false } });
+export const prove = (without: string[]) => call<wire.Task<wire.Proof>>("prove", { json: { without, wait: false } });
 
 export interface Options {
   max_tokens: number;

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { Refusal } from "../api/client";
 import * as memo from "../api/memo";
 import type { MemorizeReport, Task } from "../api/types";
-import { refresh, stats } from "./memory";
+import { refresh } from "./memory";
 import { say } from "./notice";
 import { count, plural } from "../format";
 
@@ -14,7 +14,7 @@ export interface Job {
   task: Task | null;
   error: unknown;
   /** Starts it again; null for a task that was found running. */
-  again: ((force: boolean) => unknown) | null;
+  again: (() => unknown) | null;
 }
 
 export const jobs = signal<Job[]>([]);
@@ -56,34 +56,28 @@ export function outcome(name: string, { tokens, unchanged }: Pick<MemorizeReport
 }
 
 /** True if it is in the memory now. */
-async function memorizing(name: string, start: (force: boolean) => Promise<Task<MemorizeReport>>): Promise<boolean> {
+async function memorizing(name: string, start: () => Promise<Task<MemorizeReport>>): Promise<boolean> {
   const key = add(name);
-  const run = async (force: boolean) => {
-    const result = await work(key, () => start(force));
+  const run = async () => {
+    const result = await work(key, start);
     if (!result) return false;
     drop(key);
     say(outcome(result.added[0] ?? result.updated[0] ?? name, result));
     return true;
   };
   update(key, { again: run });
-  return run(false);
+  return run();
 }
 
-export const memorize = (text: string, id: string) => memorizing(id || "the text", (force) => memo.memorize(text, id, force));
+export const memorize = (text: string, id: string) => memorizing(id || "the text", () => memo.memorize(text, id));
 
 /** One after the other: the memory takes one change at a time anyway. */
 export async function upload(files: Iterable<File>): Promise<void> {
-  for (const file of [...files]) await memorizing(file.name, (force) => memo.upload(file, force));
+  for (const file of [...files]) await memorizing(file.name, () => memo.upload(file));
 }
 
 export async function cancel(job: Job): Promise<void> {
   if (job.task) await memo.cancel(job.task.id).catch((error) => update(job.key, { error }));
-}
-
-/** Makes the memory twice as large, then tries again what did not fit. */
-export async function makeRoom(job: Job): Promise<void> {
-  const memory = 2 * (stats.value?.cell_bytes ?? 0);
-  if (await work(job.key, () => memo.rebuild(memory))) job.again?.(false);
 }
 
 /** Takes up tasks that were running when the page was opened. */

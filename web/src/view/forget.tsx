@@ -5,7 +5,7 @@ import type { Receipt as Given } from "../api/types";
 import { count, plural } from "../format";
 import { useAnswer } from "../state/answer";
 import { refresh } from "../state/memory";
-import { close, openDocument } from "../state/place";
+import { close, dialog, openDocument } from "../state/place";
 import { Dialog, Digest, Failure, Time } from "./parts";
 
 export function Forget({ id }: { id: string }) {
@@ -24,6 +24,9 @@ export function Forget({ id }: { id: string }) {
     return (
       <Dialog title="Forgotten" close={close} done>
         <Receipt receipt={receipt} />
+        <div class="actions">
+          <button onClick={() => (dialog.value = { kind: "prove", id })}>Prove it</button>
+        </div>
       </Dialog>
     );
   }

@@ -1,10 +1,10 @@
-// The memory itself: how full, how well it should recall, and its digest.
+// The memory itself: what is in it, how large it is, and its digest.
 
-import { bytes, count, percent, plural } from "../format";
+import { bytes, count } from "../format";
 import { stats } from "../state/memory";
 import { dialog } from "../state/place";
 import { theme, toggle } from "../state/theme";
-import { Bar, Digest, Icon } from "./parts";
+import { Digest, Icon } from "./parts";
 import type { Stats } from "../api/types";
 import icon from "../icon.svg";
 
@@ -39,33 +39,20 @@ export function Header() {
   );
 }
 
-/** From here on recall begins to suffer. */
-const CROWDED = 0.9;
-
-function Facts({ memory }: { memory: Stats }) {
-  const { load, predicted_recall, tokens, digest } = memory;
-  const documents = memory.documents ?? 0;
+function Facts({ memory: { documents, tokens, bytes: size, bytes_per_token, digest } }: { memory: Stats }) {
   return (
     <dl class="facts" aria-label="The memory">
-      <div
-        class="load"
-        title={`${bytes(memory.bytes)}: ${bytes(memory.cell_bytes)} of cells, ${bytes(memory.table_bytes)} of tables`}
-      >
-        <dt>Load</dt>
-        <dd>
-          <Bar share={load} tone={load > 1 ? "bad" : load > CROWDED ? "warn" : "good"} />
-          {percent(load)}
-        </dd>
+      <div>
+        <dt>Documents</dt>
+        <dd>{count(documents ?? 0)}</dd>
       </div>
-      <div title="How much of its texts it should recall at this load">
-        <dt>Predicted recall</dt>
-        <dd>{percent(predicted_recall)}</dd>
+      <div>
+        <dt>Tokens</dt>
+        <dd>{count(tokens)}</dd>
       </div>
-      <div class="size">
-        <dt>Knows</dt>
-        <dd>
-          {count(documents)} {plural(documents, "document")}, {count(tokens)} {plural(tokens, "token")}
-        </dd>
+      <div title={bytes_per_token === null ? "" : `${count(bytes_per_token)} bytes for each token`}>
+        <dt>Memory</dt>
+        <dd>{bytes(size)}</dd>
       </div>
       <div title="Two memories with the same digest are the same, bit for bit">
         <dt>Digest</dt>

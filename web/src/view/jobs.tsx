@@ -1,7 +1,6 @@
 // Texts on their way into the memory.
 
-import { Refusal } from "../api/client";
-import { cancel, drop, jobs, makeRoom, type Job } from "../state/jobs";
+import { cancel, drop, jobs, type Job } from "../state/jobs";
 import { Bar, Failure } from "./parts";
 
 export function Jobs() {
@@ -48,13 +47,11 @@ function Progress({ job }: { job: Job }) {
 
 function Stuck({ job }: { job: Job }) {
   const { error, again } = job;
-  const full = error instanceof Refusal && error.full;
   return (
     <>
       <Failure error={error} />
       <div class="actions">
-        {full && again && <button onClick={() => makeRoom(job)}>Double the memory</button>}
-        {again && <button onClick={() => again(full)}>{full ? "Memorize all the same" : "Try again"}</button>}
+        {again && <button onClick={again}>Try again</button>}
         <button class="quiet" onClick={() => drop(job.key)}>
           Dismiss
         </button>

@@ -1,7 +1,7 @@
 // Small parts that many views share.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { words } from "../api/client";
 import { ago, count, short } from "../format";
 import { say } from "../state/notice";
@@ -37,10 +37,15 @@ interface DialogProps {
 export function Dialog({ title, close, wide, done, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
-    element.current?.showModal();
-    return () => before?.focus();
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => {
+      // As long as it is open, nothing outside can have the focus.
+      dialog?.close();
+      before?.focus();
+    };
   }, []);
   return (
     <dialog
@@ -97,9 +102,9 @@ export function Time({ at }: { at: string }) {
 }
 
 /** A share as a bar. What it says is said in words beside it. */
-export function Bar({ share, tone }: { share: number; tone?: string }) {
+export function Bar({ share }: { share: number }) {
   return (
-    <span class={`bar ${tone ?? ""}`} aria-hidden="true">
+    <span class="bar" aria-hidden="true">
       <span style={{ width: `${Math.min(1, Math.max(0, share)) * 100}%` }} />
     </span>
   );

@@ -1,13 +1,12 @@
-// Prove it: forget a document, make a memory that never saw it, and compare the two.
+// Prove it: forget a document in a copy of the memory, make another that never saw it, and compare the two. Nothing changes.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import * as memo from "../api/memo";
 import type { DocumentList, Proof as Given, Task } from "../api/types";
+import { count, plural } from "../format";
 import { useAnswer } from "../state/answer";
-import { refresh } from "../state/memory";
-import { close } from "../state/place";
-import { Receipt } from "./forget";
+import { close, dialog } from "../state/place";
 import { Bar, Dialog, Digest, Failure } from "./parts";
 
 const MOST = 200;
@@ -20,9 +19,9 @@ export function Prove({ id }: { id: string | null }) {
   useEffect(() => {
     if (id === null) void live.ask(() => memo.documents({ search: "", state: "live", limit: MOST, offset: 0 }));
   }, []);
-  const prove = async () => {
-    await proof.ask(async () => memo.follow(await memo.prove(chosen.value), (at) => (task.value = at)));
-    await refresh();
+  const prove = () => {
+    const without = chosen.value ? [chosen.value] : [];
+    void proof.ask(async () => memo.follow(await memo.prove(without), (at) => (task.value = at)));
   };
   const given = proof.value.value;
   if (given) {
@@ -35,14 +34,14 @@ export function Prove({ id }: { id: string | null }) {
   return (
     <Dialog title="Prove that it forgets" close={close}>
       <p>
-        The document is forgotten. Then a second memory is made from all the other documents, one that never saw it. If nothing of
-        it is left, both have the same digest. <strong>It stays forgotten: this cannot be undone.</strong>
+        The document is forgotten in a copy of the memory. A second memory is made from all the other documents, one that never saw
+        it. If nothing of it is left, both have the same digest. <strong>Your memory stays as it is.</strong>
       </p>
       {id === null ? (
         <label>
           Document
           <select value={chosen.value} onChange={(event) => (chosen.value = event.currentTarget.value)}>
-            <option value="">Choose one…</option>
+            <option value="">None: the memory as it is</option>
             {live.value.value?.documents.map((row) => (
               <option key={row.id}>{row.id}</option>
             ))}
@@ -56,8 +55,8 @@ export function Prove({ id }: { id: string | null }) {
       <Failure error={live.error.value ?? proof.error.value} />
       {proof.waiting.value && <Progress task={task.value} />}
       <div class="actions">
-        <button class="danger solid" disabled={!chosen.value || proof.waiting.value} onClick={prove}>
-          {proof.waiting.value ? "Proving…" : "Forget it and prove it"}
+        <button class="primary" disabled={proof.waiting.value} onClick={prove}>
+          {proof.waiting.value ? "Proving…" : "Prove it"}
         </button>
         {!proof.waiting.value && (
           <button class="quiet" onClick={close}>
@@ -79,36 +78,53 @@ function Progress({ task }: { task: Task | null }) {
 }
 
 function Proof({ proof }: { proof: Given }) {
-  const { receipt, digest_before, digest_never_saw, equal } = proof;
+  const { without, documents, digest, digest_after, digest_never_saw, equal } = proof;
+  const [id] = without;
+  // Whether it is still in the memory, and was forgotten in a copy.
+  const rehearsed = digest !== digest_after;
   return (
     <>
       <p>
-        {equal
-          ? `“${receipt.documents.join(", ")}” is forgotten. The memory is now one that never saw it, bit for bit.`
-          : "The memory differs from one that never saw it. This should never happen: please report it."}
+        {!equal
+          ? "The memory differs from one made of its documents. Rebuilding makes it anew; please report this."
+          : id === undefined
+            ? "The memory is one made anew from its documents, bit for bit."
+            : rehearsed
+              ? `With “${id}” forgotten, the memory is one that never saw it, bit for bit. Nothing was changed.`
+              : `The memory is one that never saw “${id}”, bit for bit.`}
       </p>
       <dl class={equal ? "proof equal" : "proof unequal"}>
-        <dt>Before</dt>
-        <dd>
-          <Digest value={digest_before} whole />
-        </dd>
-        <dt>After forgetting</dt>
+        {rehearsed && (
+          <>
+            <dt>The memory</dt>
+            <dd>
+              <Digest value={digest} whole />
+            </dd>
+          </>
+        )}
+        <dt>{rehearsed ? "With it forgotten" : "The memory"}</dt>
         <dd class="compared">
-          <Digest value={receipt.digest_after} whole />
+          <Digest value={digest_after} whole />
         </dd>
         <dt class="sign" aria-label={equal ? "equals" : "does not equal"}>
           {equal ? "=" : "≠"}
         </dt>
         <dd />
-        <dt>Never saw it</dt>
+        <dt>{id === undefined ? "Made anew" : "Never saw it"}</dt>
         <dd class="compared">
           <Digest value={digest_never_saw} whole />
         </dd>
       </dl>
-      <details>
-        <summary>Receipt</summary>
-        <Receipt receipt={receipt} />
-      </details>
+      <p class="hint">
+        The second memory was made of {count(documents)} {plural(documents, "document")}.
+      </p>
+      {id !== undefined && rehearsed && (
+        <div class="actions">
+          <button class="danger" onClick={() => (dialog.value = { kind: "forget", id })}>
+            Forget it for good…
+          </button>
+        </div>
+      )}
     </>
   );
 }

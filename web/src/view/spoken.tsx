@@ -1,13 +1,12 @@
-// Tokens as text: each can be reached by mouse or arrow keys, and says how sure the memory is and which layer spoke.
+// Tokens as text: each can be reached by mouse or arrow keys, and says how sure the memory is and how long a context knew it.
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { CompletionEnd, Token as Said } from "../api/types";
-import { count, plural } from "../format";
-import { stats } from "../state/memory";
+import type { Token as Said } from "../api/types";
 import { busy, chosen, stale, type Spoken as Saying } from "../state/text";
 import { choose } from "../state/why";
-import { thickness, title } from "../tint";
+import { summary } from "../summary";
+import { STEPS as LENGTHS, thickness, title } from "../tint";
 
 const STEPS: Record<string, (at: number, last: number) => number> = {
   ArrowLeft: (at) => at - 1,
@@ -24,7 +23,6 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
   const stop = useSignal(0);
   const last = tokens.length - 1;
   const at = Math.min(stop.value, last);
-  const layers = stats.value?.layers ?? 1;
   const keys = (event: KeyboardEvent) => {
     const step = STEPS[event.key];
     if (event.key === "Enter" || event.key === " ") choose(at);
@@ -46,7 +44,6 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
             <Token
               key={index}
               token={token}
-              layers={layers}
               chosen={chosen.value === index}
               stop={at === index}
               click={() => click(index)}
@@ -66,34 +63,28 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
           </button>
         </p>
       )}
-      <Legend layers={layers} />
+      <Legend />
     </>
   );
 }
 
-function summary({ tokens, tokens_per_second, finish_reason }: CompletionEnd): string {
-  if (tokens === 0) return "The memory has nothing to say after this.";
-  return `${count(tokens)} ${plural(tokens, "token")}, ${count(tokens_per_second)} a second${finish_reason === "end" ? "; the text ended here" : ""}.`;
-}
-
 interface TokenProps {
   token: Said;
-  layers: number;
   chosen: boolean;
   stop: boolean;
   click: () => void;
 }
 
-function Token({ token, layers, chosen, stop, click }: TokenProps) {
+function Token({ token, chosen, stop, click }: TokenProps) {
   const [, space = "", word = ""] = /^(\s*)(.*)$/s.exec(token.text) ?? [];
   const lines = !word && space.includes("\n");
-  const pixels = thickness(token.layer, layers);
+  const pixels = thickness(token.context_tokens);
   return (
     <span class="token" role="option" aria-selected={chosen} tabIndex={stop ? 0 : -1} title={title(token)} onClick={click}>
       {word && space}
       <span
         class={pixels ? "tint" : "tint unknown"}
-        style={{ "--sure": `${token.probability * 100}%`, "--layer": `${pixels}px` }}
+        style={{ "--sure": `${token.probability * 100}%`, "--reach": `${pixels}px` }}
       >
         {/* A line break alone has no body to tint: a sign stands for it. */}
         {word || (lines ? "↵" : space)}
@@ -103,20 +94,20 @@ function Token({ token, layers, chosen, stop, click }: TokenProps) {
   );
 }
 
-function Legend({ layers }: { layers: number }) {
+function Legend() {
   return (
     <div class="legend" aria-label="Legend" role="group">
       <span>
         guessing <i class="scale" /> sure
       </span>
       <span>
-        layer
-        {Array.from({ length: layers }, (_, index) => (
-          <i class="layer" key={index} style={{ "--layer": `${thickness(index + 1, layers)}px` }}>
-            {index + 1}
+        tokens of context
+        {LENGTHS.map((length, index) => (
+          <i class="reach" key={length} style={{ "--reach": `${thickness(length)}px` }}>
+            {index === LENGTHS.length - 1 ? `${length}+` : length}
           </i>
         ))}
-        <i class="layer unknown">none</i>
+        <i class="reach unknown">none</i>
       </span>
     </div>
   );

@@ -17,8 +17,8 @@ export function Why() {
       <Edited />
       {!about && (
         <p class="hint">
-          Choose a token in the text, and this shows what made the memory say it: how often it followed, on which layer, and where
-          that stands.
+          Choose a token in the text, and this shows what made the memory say it: after which words it was seen, how
+          often, and where that stands.
         </p>
       )}
       {about && (

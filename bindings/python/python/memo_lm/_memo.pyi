@@ -28,6 +28,24 @@ class InvalidError(MemoError, ValueError): ...
 class ReadOnlyError(MemoError): ...
 class StorageError(MemoError, OSError): ...
 
+class ModelOptions(TypedDict):
+    """What a new model should be."""
+
+    tokenizer: str
+    tokenizer_json: bytes | None
+    words_from: list[str] | None
+    words: bool
+    seed: int
+
+class ForgetOptions(TypedDict):
+    """What to forget: ids, a text, or what documents have in common."""
+
+    ids: list[str] | None
+    text: str | None
+    labels: dict[str, str]
+    glob: str | None
+    older_than: str | None
+
 class CompletionOptions(TypedDict):
     """How a prompt is continued."""
 
@@ -36,35 +54,25 @@ class CompletionOptions(TypedDict):
     temperature: float
     top_k: int
     top_p: float
-    seed: int
+    seed: int | None
     probabilities: bool
     contexts: bool
+    heal: bool
+    find: bool
+    guess: bool
 
 @final
 class Memo:
     """A model directory, open. Every method may be called from any thread; the GIL is released while it works."""
 
     @staticmethod
-    def create(
-        path: str,
-        *,
-        tokenizer: str = "gpt2",
-        tokenizer_json: bytes | None = None,
-        words_from: Sequence[str] | None = None,
-        memory: int | None = None,
-        parameters: int | None = None,
-        tokens: int | None = None,
-        heads: int | None = None,
-        layers: int | None = None,
-        older: int | None = None,
-        slots: Sequence[tuple[int, int]] | None = None,
-        seed: int = 1,
-    ) -> Memo:
+    def create(path: str, options: ModelOptions) -> Memo:
         """Makes a model where nothing is yet."""
 
     @staticmethod
-    def open(path: str, *, read_only: bool = False) -> Memo:
-        """Opens a model; for writing, one for all handles of a process. A frozen one can only be read."""
+    def open(path: str, *, read_only: bool = False, rebuild: bool = False) -> Memo:
+        """Opens a model; for writing, one for all handles of a process. A frozen one can only be read.
+        With `rebuild`, its memory is made anew from the ledger."""
 
     def close(self) -> None: ...
     @property
@@ -106,15 +114,13 @@ class Memo:
         self,
         documents: Sequence[tuple[str | None, str | NDArray[np.uint32], dict[str, str] | None]],
         reason: str | None = None,
-        force: bool = False,
         progress: Progress | None = None,
         replace: bool = True,
     ) -> str:
         """Unless `replace`, documents of other files are not replaced."""
 
-    def forget(self, ids: Sequence[str], reason: str | None = None) -> str: ...
-    def forget_with_proof(self, ids: Sequence[str], reason: str | None = None) -> str: ...
-    def forget_text(self, text: str, reason: str | None = None) -> str: ...
+    def forget(self, what: ForgetOptions, reason: str | None) -> str: ...
+    def preview_forget(self, what: ForgetOptions) -> str: ...
     def retire(self, id: str, reason: str | None = None) -> str: ...
     def restore(self, id: str, reason: str | None = None) -> str: ...
     def edit(self, prompt: NDArray[np.uint32], target: NDArray[np.uint32], reason: str | None = None) -> str: ...
@@ -127,13 +133,11 @@ class Memo:
         reason: str | None = None,
         progress: Progress | None = None,
     ) -> str: ...
-    def rebuild(
-        self, memory: int | None = None, parameters: int | None = None, progress: Progress | None = None
-    ) -> str: ...
+    def rebuild(self, progress: Progress | None = None) -> str: ...
     def checkpoint(self) -> None: ...
 
     # Copies
-    def freeze(self, path: str, bits: int = 8) -> str: ...
+    def freeze(self, path: str) -> str: ...
     def backup(self, path: str) -> None: ...
 
     # What is in it
@@ -142,10 +146,12 @@ class Memo:
     def show(self, id: str, version: int | None = None) -> str: ...
     def text(self, id: str, version: int | None = None) -> str: ...
     def find(self, text: str) -> str: ...
+    def closest(self, text: str, limit: int) -> str: ...
     def log(self) -> str: ...
     def history(self, id: str) -> str: ...
     def stats(self) -> str: ...
     def verify(self) -> str: ...
+    def prove(self, without: Sequence[str], progress: Progress | None = None) -> str: ...
     def digest(self) -> str: ...
 
     # Reading
@@ -185,10 +191,6 @@ class Memo:
 @final
 class CompletionStream:
     """A completion that is made step by step, by a model or by a reader of shards."""
-
-    @property
-    def context(self) -> NDArray[np.uint32]:
-        """The tokens that the next one is chosen after."""
 
     @property
     def ended(self) -> bool: ...
@@ -345,17 +347,17 @@ class SingleMemory:
     def memory(self) -> NDArray[np.float32]:
         """C: a read-only view (h·d_h, d), rows are keys; it changes when the model does."""
 
-Request = tuple[NDArray[np.uint8], NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]
-"""Slots, rows, keys of pairs, keys of totals."""
+Request = tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]
+"""Keys of each table."""
 
-Response = tuple[NDArray[np.uint8], NDArray[np.uint32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
-"""Cells, which rows are wide, their values, counts of pairs, totals."""
+Response = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]
+"""How many entries each key has; the tokens of all entries, and their counts."""
 
 @final
 class Shard:
-    """What one process holds of a memory: some rows, some parts of the tables."""
+    """What one process holds of a memory: some partitions of its tables."""
 
-    def __new__(cls, settings: str, index: int, count: int) -> Shard: ...
+    def __new__(cls, settings: str, tokenizer: str, tokenizer_json: bytes | None, index: int, count: int) -> Shard: ...
     def write(self, documents: Sequence[NDArray[np.uint32]], weight: int = 1) -> None:
         """Writes what is its own of documents; weight -1 forgets. All are checked before anything changes."""
 
@@ -364,6 +366,8 @@ class Shard:
     def continuations(self) -> NDArray[np.int64]: ...
     def leaves(self) -> bytes: ...
     @property
+    def cells(self) -> int: ...
+    @property
     def nbytes(self) -> int: ...
 
 @final
@@ -371,11 +375,13 @@ class ShardReader:
     """The reader's side: is given what a query needs, and reads as an undivided memory would."""
 
     @staticmethod
-    def create(count: int, **options: object) -> ShardReader: ...
+    def create(count: int, options: ModelOptions) -> ShardReader: ...
     @property
     def settings(self) -> str: ...
     @property
     def tokenizer(self) -> str: ...
+    @property
+    def tokenizer_json(self) -> str | None: ...
     @property
     def vocab_size(self) -> int: ...
     @property
@@ -387,10 +393,8 @@ class ShardReader:
     def refresh(self, unigrams: NDArray[np.int64], continuations: NDArray[np.int64]) -> None:
         """After every write: what was fetched is dropped, and the counts of all shards, added up, are taken."""
 
-    def want(
-        self, texts: Sequence[NDArray[np.uint32]], positions: Sequence[tuple[int, int]]
-    ) -> list[Request | None] | None:
-        """What must be fetched, shard by shard; None if nothing is missing."""
+    def want(self) -> list[Request | None]:
+        """What the last read found missing, shard by shard."""
 
     def take(self, shard: int, request: Request, response: Response) -> None: ...
     def score(
@@ -408,7 +412,7 @@ class ShardReader:
         """A completion of a prompt, which has no token yet."""
 
     def step(self, stream: CompletionStream) -> bool:
-        """Goes on with a completion by a token; False: more is wanted, of what follows its context."""
+        """Goes on with a completion by a token; False: more is wanted."""
 
 def combine(settings: str, leaves: Sequence[bytes]) -> str:
     """The digest of a memory from the leaves of all its shards, in hexadecimal."""

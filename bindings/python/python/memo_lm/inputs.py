@@ -5,8 +5,10 @@ A text is never taken for an iterable of documents, nor a list of numbers for on
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
 from numbers import Number, Real
 from typing import TYPE_CHECKING, Any, Optional, Protocol, Union, overload
 
@@ -16,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ._memo import InvalidError
 
 if TYPE_CHECKING:
-    from ._memo import CompletionOptions
+    from ._memo import CompletionOptions, ForgetOptions, ModelOptions
 
 Path = Union[str, "os.PathLike[str]"]
 Tokens = Union[Sequence[int], NDArray[np.integer[Any]]]
@@ -115,6 +117,43 @@ def string(name: str, given: object, where: str = "") -> str:
     return str(given)
 
 
+def optional(name: str, given: object) -> str | None:
+    """A text that can be stored, or None."""
+    return None if given is None else string(name, given)
+
+
+def ids(given: str | Iterable[str]) -> list[str]:
+    """The ids of documents: one, or several."""
+    if not isinstance(given, Iterable):
+        raise InvalidError(f"ids must be a str or several, not {type(given).__name__}")
+    return [string("id", each) for each in ([given] if isinstance(given, str) else given)]
+
+
+def forget_options(
+    named: str | Iterable[str] | None,
+    text: str | None,
+    labels: Labels | None,
+    glob: str | None,
+    older_than: str | timedelta | None,
+) -> ForgetOptions:
+    """What to forget, given in one way."""
+    fitting = bool(labels) or glob is not None or older_than is not None
+    if (named is not None) + (text is not None) + fitting != 1:
+        raise InvalidError("forget takes the ids of documents, or text=…, or any of labels=…, glob=… and older_than=…")
+    if isinstance(older_than, timedelta):
+        seconds = math.ceil(older_than.total_seconds())
+        if seconds < 0:
+            raise InvalidError(f"older_than must not be in the future: {older_than}")
+        older_than = f"{seconds}s"
+    return {
+        "ids": None if named is None else ids(named),
+        "text": None if text is None else string("text", text),
+        "labels": {string("label", key): string("label", value) for key, value in (labels or {}).items()},
+        "glob": glob,
+        "older_than": older_than,
+    }
+
+
 def _hint(given: object) -> str:
     if isinstance(given, BYTES):
         return "; decode it first"
@@ -152,7 +191,7 @@ def _document(given: object, vocabulary: int, where: str) -> Given:
         inside = content(given["text"] if "text" in given else given["tokens"], vocabulary, where)
         return _id(given.get("id"), where), inside, _labels(given.get("labels"), where)
     if isinstance(given, tuple) and len(given) == 2 and (given[0] is None or isinstance(given[0], str)):
-        return given[0], content(given[1], vocabulary, where), None
+        return _id(given[0], where), content(given[1], vocabulary, where), None
     return None, content(given, vocabulary, where), None
 
 
@@ -162,9 +201,7 @@ def _named(document: Given, id: str | None, labels: dict[str, str] | None) -> Gi
 
 
 def _id(given: object, where: str) -> str | None:
-    if given is None or isinstance(given, str):
-        return given
-    raise InvalidError(f"{where}an id must be a str, not {type(given).__name__}")
+    return None if given is None else string("an id", given, where)
 
 
 def _labels(given: object, where: str) -> dict[str, str] | None:
@@ -175,6 +212,8 @@ def _labels(given: object, where: str) -> dict[str, str] | None:
     for key, value in given.items():
         if not (isinstance(key, str) and isinstance(value, str)):
             raise InvalidError(f"{where}label {key!r} must be a str with a str for a value, not {value!r}")
+        string("label", key, where)
+        string(f"label {key!r}", value, where)
     return dict(given)
 
 
@@ -244,22 +283,33 @@ def completion_options(
     temperature: float,
     top_k: int,
     top_p: float,
-    seed: int,
+    seed: int | None,
     stop: str | Iterable[str],
     *,
     probabilities: bool = False,
     contexts: bool = False,
+    heal: bool = True,
+    find: bool | None = None,
+    guess: bool = False,
 ) -> CompletionOptions:
-    """How a prompt is continued. What the numbers may be is checked where the completion begins."""
+    """How a prompt is continued. What the numbers may be is checked where the completion begins.
+
+    heal: whether the prompt is text, whose last tokens may be chosen again, or tokens that are meant as they are.
+    find: whether the prompt is looked for in the memory and put right; text is, unless said otherwise.
+    guess: whether to go on where the memory does not know how.
+    """
     return {
         "max_tokens": whole("max_tokens", max_tokens),
         "stop": [string("stop", each) for each in ([stop] if isinstance(stop, str) else stop)],
         "temperature": number("temperature", temperature),
         "top_k": whole("top_k", top_k),
         "top_p": number("top_p", top_p),
-        "seed": whole("seed", seed),
+        "seed": None if seed is None else whole("seed", seed),
         "probabilities": bool(probabilities),
         "contexts": bool(contexts),
+        "heal": heal,
+        "find": heal if find is None else find,
+        "guess": bool(guess),
     }
 
 
@@ -286,32 +336,37 @@ def size(name: str, given: int | str | None) -> int | None:
     return int(count)
 
 
-def options(
-    given: Tokenizer,
-    words_from: Iterable[str] | None,
-    sizes: Mapping[str, int | str | None],
-    slots: Sequence[tuple[int, int]] | None,
-    **numbers: int | None,
-) -> dict[str, Any]:
-    """What the compiled part is told of a new memory: its tokenizer, one of three sizes, and numbers."""
-    named = [name for name, value in sizes.items() if value is not None]
-    if len(named) > 1:
-        raise InvalidError(f"{named[0]} and {named[1]} are both given; one of them says how large a model is")
+_GONE = {
+    **dict.fromkeys(("memory", "parameters", "params", "tokens", "size"), "a memory has no size any more; it grows"),
+    **dict.fromkeys(("heads", "layers", "older", "slots"), "all memories see the same contexts now"),
+    "bits": "a frozen model is exact now",
+    "force": "a memory has no size any more, and is never too full",
+}
+
+
+def refuse_gone(method: str, given: Mapping[str, object]) -> None:
+    """Refuses arguments that a method does not have, and says why it has them no more."""
+    for name in given:
+        if name in _GONE:
+            raise InvalidError(f"{name}: {_GONE[name]}; leave {name} out of {method}")
+        raise TypeError(f"{method}() got an unexpected keyword argument {name!r}")
+
+
+def options(given: Tokenizer, words_from: Iterable[str] | None, words: bool, seed: int) -> ModelOptions:
+    """What the compiled part is told of a new memory."""
     name, serialized = tokenizer(given)
-    words = None
+    texts = None
     if words_from is not None:
         if name not in ("gpt2", "words"):
             raise InvalidError("words_from makes a tokenizer of its own; leave tokenizer out")
-        words = [words_from] if isinstance(words_from, str) else list(words_from)
+        texts = [string("words_from", each) for each in ([words_from] if isinstance(words_from, str) else words_from)]
         name = "words"
-    made: dict[str, Any] = {"tokenizer": name, "tokenizer_json": serialized, "words_from": words}
-    for each in named:
-        # Cells are a byte each, here as on the command line.
-        if each == "memory":
-            made["parameters"] = size(each, sizes[each])
-        else:
-            numbers[each] = sizes[each]  # type: ignore[assignment]  # a text is refused below
-    if slots is not None:
-        made["slots"] = [(whole("skip", skip, 32), whole("length", length, 32)) for skip, length in slots]
-    small = ("heads", "layers", "older")
-    return {**made, **{each: whole(each, value, 32 if each in small else 63) for each, value in numbers.items()}}
+    if not isinstance(words, bool):
+        raise InvalidError(f"words={words!r} must be True or False")
+    return {
+        "tokenizer": name,
+        "tokenizer_json": serialized,
+        "words_from": texts,
+        "words": words,
+        "seed": whole("seed", seed),
+    }

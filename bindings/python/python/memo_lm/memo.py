@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import pathlib
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator
+from datetime import timedelta
 from types import TracebackType
-from typing import Any, Literal, overload
+from typing import Any, Literal, NoReturn, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +23,13 @@ from .inputs import Labels, Path, Text, Tokenizer, Tokens, string, whole
 from .progress import Progress, watching
 from .results import (
     ChangeReport,
+    ClosestPassages,
     Completion,
     Document,
     DocumentText,
     EditReport,
     Explanation,
+    ForgetPreview,
     FreezeReport,
     MemorizeReport,
     MergeReport,
@@ -52,8 +56,8 @@ class Memo:
     type. Iterating gives the ids of live documents. Methods may be called from any thread, and others run meanwhile.
     Ctrl-C ends a long call by KeyboardInterrupt; nothing has changed then.
 
-    A model belongs to the process that opened it. Pickled, it is its path: where it is unpickled, it is opened to be
-    read.
+    A model belongs to the process that opened it. A fork can read it, as it was when it was first asked there. Pickled,
+    it is its path: where it is unpickled, it is opened to be read.
     """
 
     def __init__(self, inner: _memo.Memo) -> None:
@@ -67,35 +71,28 @@ class Memo:
         *,
         tokenizer: Tokenizer = "gpt2",
         words_from: Iterable[str] | None = None,
-        memory: int | str | None = None,
-        parameters: int | None = None,
-        tokens: int | None = None,
-        heads: int | None = None,
-        layers: int | None = None,
-        older: int | None = None,
-        slots: Sequence[tuple[int, int]] | None = None,
+        words: bool = True,
         seed: int = 1,
+        **gone: NoReturn,
     ) -> Memo:
-        """Makes a model where nothing is yet.
+        """Makes a model where nothing is yet. It has no size: it grows with what it memorizes.
 
         tokenizer: gpt2, cl100k, o200k, bytes, the path of a tokenizer.json, or an object of `tokenizers` or
         `transformers`, which is kept in the model. words_from, some texts, makes one of their words instead.
-        memory, parameters, tokens: how large it is: in bytes of cells, as in "64MiB"; in cells, a byte each; or for how
-        many tokens. heads, layers, older, slots: what of a context it looks at.
+        words: whether it also sees contexts of words, so that case and layout of a prompt do not matter.
         """
-        sizes = {"memory": memory, "parameters": parameters, "tokens": tokens}
-        options = inputs.options(
-            tokenizer, words_from, sizes, slots, heads=heads, layers=layers, older=older, seed=seed
-        )
-        return Memo(_memo.Memo.create(os.fspath(path), **options))
+        inputs.refuse_gone("create", gone)
+        options = inputs.options(tokenizer, words_from, words, seed)
+        return Memo(_memo.Memo.create(os.fspath(path), options))
 
     @staticmethod
-    def open(path: Path, *, read_only: bool = False) -> Memo:
+    def open(path: Path, *, read_only: bool = False, rebuild: bool = False) -> Memo:
         """Opens a model. One process writes at a time; read_only reads beside it. A frozen model can only be read.
 
         A model that this process has open for writing already is shared: it is closed when all who opened it have.
+        rebuild makes the memory anew from its documents, where its file is damaged.
         """
-        return Memo(_memo.Memo.open(os.fspath(path), read_only=read_only))
+        return Memo(_memo.Memo.open(os.fspath(path), read_only=read_only, rebuild=rebuild))
 
     @staticmethod
     def open_or_create(path: Path, **options: Any) -> Memo:
@@ -135,7 +132,7 @@ class Memo:
     def __contains__(self, id: object) -> bool:
         try:
             return isinstance(id, str) and self.document(id).state == "live"
-        except NotFoundError:
+        except (NotFoundError, InvalidError):
             return False
 
     def __bool__(self) -> bool:
@@ -146,7 +143,7 @@ class Memo:
 
     @property
     def core(self) -> _memo.Memo:
-        """The compiled module's own, for what has no method here: many requests at once, tokens as bytes."""
+        """The compiled module's own, for what has no method here: many requests with options each, tokens as bytes."""
         return self._memo
 
     @property
@@ -176,7 +173,7 @@ class Memo:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Sizes, slots and seed."""
+        """Vocabulary, contexts and seed."""
         settings: dict[str, Any] = json.loads(self._memo.settings)
         return settings
 
@@ -211,12 +208,23 @@ class Memo:
         """The token ids of a text."""
         return self._memo.encode(string("text", text))
 
+    def encode_all(self, texts: Iterable[str]) -> list[NDArray[np.uint32]]:
+        """The token ids of many texts, by all threads at once."""
+        if isinstance(texts, str):
+            raise InvalidError("texts must be several; encode takes one")
+        return self._memo.encode_many([string("text", text, f"text {n}: ") for n, text in enumerate(texts)])
+
     def decode(self, tokens: Tokens) -> str:
         """The text of token ids."""
         return self._memo.decode(inputs.token_ids(tokens, self.vocab_size))
 
     def _ids(self, text: Text) -> NDArray[np.uint32]:
         return self._encoded(inputs.content(text, self.vocab_size))
+
+    def _ids_all(self, texts: Iterable[Text]) -> list[NDArray[np.uint32]]:
+        if isinstance(texts, str) or inputs.is_tokens(texts):
+            raise InvalidError("texts must be several, in a list for example; this is one")
+        return [self._encoded(each) for each in inputs.texts(texts, self.vocab_size)]
 
     def _encoded(self, text: str | NDArray[np.uint32]) -> NDArray[np.uint32]:
         return self._memo.encode(text) if isinstance(text, str) else text
@@ -230,18 +238,17 @@ class Memo:
         *,
         labels: Labels | None = None,
         reason: str | None = None,
-        force: bool = False,
         progress: Progress = None,
     ) -> MemorizeReport:
         """Memorizes a document, or an iterable of them, in one transaction: all or none.
 
         A document is a text or token ids, alone or as (id, text) or {"text": …, "id": …, "labels": …}. Without an id it
         gets one from its content. A known id with the same content changes nothing; with another it makes a new
-        version. labels are given to all. A memory that would be overfull refuses, unless force.
+        version. labels are given to all.
         """
         documents = inputs.documents(what, self.vocab_size, id, labels)
         with watching(progress) as callback:
-            return MemorizeReport.read(self._memo.memorize(documents, reason, force, callback))
+            return MemorizeReport.read(self._memo.memorize(documents, _reason(reason), callback))
 
     def memorize_files(
         self,
@@ -259,7 +266,6 @@ class Memo:
         strict: bool = False,
         max_bytes: int | str | None = None,
         replace: bool = False,
-        force: bool = False,
         progress: Progress = None,
     ) -> MemorizeReport:
         """Memorizes files, folders, globs and .jsonl as the command line does, and gives documents the same ids.
@@ -293,44 +299,79 @@ class Memo:
             raise InvalidError(f"there is nothing to memorize in {', '.join(map(str, paths)) or 'no file at all'}")
         documents = inputs.documents(found, self.vocab_size, id, labels)
         with watching(progress) as told:
-            return MemorizeReport.read(self._memo.memorize(documents, reason, force, told, replace))
+            return MemorizeReport.read(self._memo.memorize(documents, _reason(reason), told, replace))
+
+    @overload
+    def forget(
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        text: str | None = None,
+        labels: Labels | None = None,
+        glob: str | None = None,
+        older_than: str | timedelta | None = None,
+        reason: str | None = None,
+        dry_run: Literal[False] = False,
+    ) -> Receipt: ...
+
+    @overload
+    def forget(
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        text: str | None = None,
+        labels: Labels | None = None,
+        glob: str | None = None,
+        older_than: str | timedelta | None = None,
+        reason: str | None = None,
+        dry_run: Literal[True],
+    ) -> ForgetPreview: ...
 
     def forget(
-        self, ids: str | Iterable[str] | None = None, *, text: str | None = None, reason: str | None = None
-    ) -> Receipt:
+        self,
+        ids: str | Iterable[str] | None = None,
+        *,
+        text: str | None = None,
+        labels: Labels | None = None,
+        glob: str | None = None,
+        older_than: str | timedelta | None = None,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> Receipt | ForgetPreview:
         """Forgets documents with all their versions, or a text wherever it stands. Nothing undoes that.
 
         The memory is then, bit for bit, one that never saw it, and no byte of it is left in the directory.
-        """
-        if (ids is None) == (text is None):
-            raise InvalidError("forget takes the ids of documents, or text=…")
-        if text is not None:
-            return Receipt.read(self._memo.forget_text(string("text", text), reason))
-        return Receipt.read(self._memo.forget(_listed(ids), reason))
 
-    def forget_with_proof(self, ids: str | Iterable[str], *, reason: str | None = None) -> Proof:
-        """Forgets documents, and proves it: makes a memory of the others alone, and compares digests."""
-        return Proof.read(self._memo.forget_with_proof(_listed(ids), reason))
+        labels, glob, older_than: forgets the documents that fit all of these: labels that they have; a glob of their
+        ids, as in "mail/**/*.txt"; how long ago they were memorized at least, as a timedelta or as in "90d".
+        dry_run: says what would go, and changes nothing.
+        """
+        what = inputs.forget_options(ids, text, labels, glob, older_than)
+        if dry_run:
+            return ForgetPreview.read(self._memo.preview_forget(what))
+        return Receipt.read(self._memo.forget(what, _reason(reason)))
 
     def retire(self, id: str, *, reason: str | None = None) -> ChangeReport:
         """Takes a document out of the memory and keeps it in the ledger."""
-        return ChangeReport.read(self._memo.retire(id, reason))
+        return ChangeReport.read(self._memo.retire(string("id", id), _reason(reason)))
 
     def restore(self, id: str, *, reason: str | None = None) -> ChangeReport:
         """Brings a retired document back."""
-        return ChangeReport.read(self._memo.restore(id, reason))
+        return ChangeReport.read(self._memo.restore(string("id", id), _reason(reason)))
 
     def edit(self, prompt: Text, target: Text, *, reason: str | None = None) -> EditReport:
         """Makes target what follows prompt, with the smallest weight up to 8 that makes it win."""
-        return EditReport.read(self._memo.edit(self._ids(prompt), self._ids(target), reason))
+        return EditReport.read(self._memo.edit(self._ids(prompt), self._ids(target), _reason(reason)))
 
     def replace(self, old: str, new: str, id: str | None = None, *, reason: str | None = None) -> ChangeReport:
         """Replaces a text in one document, or in all. Each gets a new version."""
-        return ChangeReport.read(self._memo.replace(string("old", old), string("new", new), id, reason))
+        return ChangeReport.read(
+            self._memo.replace(string("old", old), string("new", new), inputs.optional("id", id), _reason(reason))
+        )
 
     def rollback(self, transaction: int, *, reason: str | None = None) -> ChangeReport:
         """Undoes a transaction, if no later one depends on it."""
-        return ChangeReport.read(self._memo.rollback(whole("transaction", transaction), reason))
+        return ChangeReport.read(self._memo.rollback(whole("transaction", transaction), _reason(reason)))
 
     def merge(
         self,
@@ -346,15 +387,13 @@ class Memo:
             with Memo.open(other) as opened:
                 return self.merge(opened, conflict, reason=reason, progress=progress)
         with watching(progress) as callback:
-            return MergeReport.read(self._memo.merge(other._memo, conflict, reason, callback))
+            return MergeReport.read(self._memo.merge(other._memo, conflict, _reason(reason), callback))
 
-    def rebuild(
-        self, *, memory: int | str | None = None, parameters: int | None = None, progress: Progress = None
-    ) -> RebuildReport:
-        """Makes the memory anew from its documents, larger or smaller if a size is given."""
-        cells = _cells(memory, parameters)
+    def rebuild(self, *, progress: Progress = None, **gone: NoReturn) -> RebuildReport:
+        """Makes the memory anew from its documents."""
+        inputs.refuse_gone("rebuild", gone)
         with watching(progress) as callback:
-            return RebuildReport.read(self._memo.rebuild(None, cells, callback))
+            return RebuildReport.read(self._memo.rebuild(callback))
 
     def checkpoint(self) -> None:
         """Writes the memory to disk as it is, so that opening need not read the ledger."""
@@ -362,9 +401,10 @@ class Memo:
 
     # Copies
 
-    def freeze(self, path: Path, bits: Literal[1, 2, 8] = 8) -> FreezeReport:
-        """Writes a read-only copy with 8, 2 or 1 bits a cell, without ledger and texts; says what it recalls."""
-        return FreezeReport.read(self._memo.freeze(os.fspath(path), whole("bits", bits, 32)))
+    def freeze(self, path: Path, **gone: NoReturn) -> FreezeReport:
+        """Writes a read-only copy of the memory, without ledger and texts; says what it recalls."""
+        inputs.refuse_gone("freeze", gone)
+        return FreezeReport.read(self._memo.freeze(os.fspath(path)))
 
     def backup(self, path: Path) -> None:
         """Writes a copy that is a model itself."""
@@ -378,19 +418,26 @@ class Memo:
 
     def document(self, id: str) -> Document:
         """A document and all its versions."""
-        return Document.read(self._memo.document(id))
+        return Document.read(self._memo.document(string("id", id)))
 
     def show(self, id: str, version: int | None = None) -> DocumentText:
         """A document with its text as it is now, or that of one of its versions; None if that was forgotten."""
-        return DocumentText.read(self._memo.show(id, whole("version", version, 32)))
+        return DocumentText.read(self._memo.show(string("id", id), whole("version", version, 32)))
 
     def text(self, id: str, version: int | None = None) -> str:
         """The text of a document as it is now, or of one of its versions."""
-        return self._memo.text(id, whole("version", version, 32))
+        return self._memo.text(string("id", id), whole("version", version, 32))
 
     def find(self, text: str) -> TextMatches:
         """The documents that contain a text."""
         return TextMatches.read(self._memo.find(string("text", text)))
+
+    def closest(self, text: str, limit: int = 5) -> ClosestPassages:
+        """The passages of live documents that share the rarest words with a text, the closest first.
+
+        Case, layout and apostrophes make no difference.
+        """
+        return ClosestPassages.read(self._memo.closest(string("text", text), whole("limit", limit)))
 
     def log(self) -> list[Transaction]:
         """All transactions, in order."""
@@ -398,19 +445,29 @@ class Memo:
 
     def history(self, id: str) -> list[Transaction]:
         """The transactions that changed a document, in order."""
-        return Transaction.read_all(self._memo.history(id))
+        return Transaction.read_all(self._memo.history(string("id", id)))
 
     def stats(self) -> Stats:
         """The model in figures."""
         return Stats.read(self._memo.stats())
 
     def digest(self) -> str:
-        """The digest of the memory: equal if and only if every cell is."""
+        """The digest of the memory: equal if and only if every count is."""
         return self._memo.digest()
 
     def verify(self) -> VerifyReport:
         """Checks everything, and says what is damaged."""
         return VerifyReport.read(self._memo.verify())
+
+    def prove(self, without: str | Iterable[str] = (), *, progress: Progress = None) -> Proof:
+        """Proves that forgetting leaves nothing, and changes nothing.
+
+        The documents are forgotten in a copy of the memory, another memory is made from nothing of all others, and the
+        two are compared by their digests. Without documents, or with such as were forgotten before, the memory itself
+        is compared.
+        """
+        with watching(progress) as callback:
+            return Proof.read(self._memo.prove(inputs.ids(without), callback))
 
     # Reading
 
@@ -422,16 +479,39 @@ class Memo:
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
-        seed: int = 0,
+        seed: int | None = None,
         stop: str | Iterable[str] = (),
+        guess: bool = False,
     ) -> str:
         """What follows a prompt, up to the end of a document or before a stop, whichever comes first.
 
-        At a temperature of 0 every token is the most probable one; above, tokens are drawn, the same for the same seed.
+        At a temperature of 0 every token is the most probable one; above, tokens are drawn, the same for the same seed,
+        and others each time without one. `completion` names the seed.
+        guess: whether to go on where the memory does not know how; otherwise the text ends there.
         """
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop)
+        heal = isinstance(prompt, str)
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, heal=heal, guess=guess)
         ((_, text),) = self._memo.complete_many([self._ids(prompt)], [options])
         return text
+
+    def complete_all(
+        self,
+        prompts: Iterable[Text],
+        max_tokens: int = 64,
+        *,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        stop: str | Iterable[str] = (),
+        progress: Progress = None,
+    ) -> list[str]:
+        """What follows each of many prompts, as `complete` says it, by all threads at once."""
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop)
+        ids = self._ids_all(prompts)
+        with watching(progress) as callback:
+            made = self._memo.complete_many(ids, [options] * len(ids), callback)
+        return [text for _, text in made]
 
     def completion(
         self,
@@ -441,10 +521,11 @@ class Memo:
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
-        seed: int = 0,
+        seed: int | None = None,
         stop: str | Iterable[str] = (),
         probabilities: bool = False,
         contexts: bool = False,
+        guess: bool = False,
     ) -> Completion:
         """As `complete`, with its tokens and why it ended.
 
@@ -452,7 +533,16 @@ class Memo:
         time.
         """
         options = inputs.completion_options(
-            max_tokens, temperature, top_k, top_p, seed, stop, probabilities=probabilities, contexts=contexts
+            max_tokens,
+            temperature,
+            top_k,
+            top_p,
+            seed,
+            stop,
+            probabilities=probabilities,
+            contexts=contexts,
+            heal=isinstance(prompt, str),
+            guess=guess,
         )
         return Completion.read(self._memo.complete(self._ids(prompt), options))
 
@@ -466,7 +556,7 @@ class Memo:
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
-        seed: int = 0,
+        seed: int | None = None,
         stop: str | Iterable[str] = (),
     ) -> str: ...
 
@@ -480,7 +570,7 @@ class Memo:
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
-        seed: int = 0,
+        seed: int | None = None,
         stop: str | Iterable[str] = (),
     ) -> Iterator[str]: ...
 
@@ -493,7 +583,7 @@ class Memo:
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
-        seed: int = 0,
+        seed: int | None = None,
         stop: str | Iterable[str] = (),
     ) -> str | Iterator[str]:
         """As `complete`; with stream=True, piece by piece as it comes."""
@@ -501,16 +591,43 @@ class Memo:
             return self.complete(
                 prompt, max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, stop=stop
             )
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop)
+        heal = isinstance(prompt, str)
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, heal=heal)
         # What is wrong with them is said here, and not when the first piece is asked for.
         made = self._memo.stream(self._ids(prompt), options)
         return iter(lambda: self._memo.next_text(made), None)
+
+    def generate_async(
+        self,
+        prompt: Text,
+        max_tokens: int = 64,
+        *,
+        temperature: float = 0.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        stop: str | Iterable[str] = (),
+    ) -> AsyncIterator[str]:
+        """As `generate` with stream=True, for `async for`: pieces are made on another thread; the loop goes on."""
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop)
+        return self._pieces(self._memo.stream(self._ids(prompt), options))
+
+    async def _pieces(self, made: _memo.CompletionStream) -> AsyncIterator[str]:
+        while (piece := await asyncio.to_thread(self._memo.next_text, made)) is not None:
+            yield piece
 
     def logprobs(self, text: Text, *, progress: Progress = None) -> NDArray[np.float64]:
         """The log-probability of every token given those before it, and of the end after the last."""
         ids = self._ids(text)
         with watching(progress) as callback:
             return self._memo.logprobs(ids, callback)
+
+    def logprobs_all(self, texts: Iterable[Text], *, progress: Progress = None) -> list[NDArray[np.float64]]:
+        """What `logprobs` gives for each of many texts, by all threads at once."""
+        end = np.array([self.eos], np.uint32)
+        ended = [(np.concatenate([ids, end]), 0) for ids in self._ids_all(texts)]
+        with watching(progress) as callback:
+            return [logs for logs, _ in self._memo.score_many(ended, callback)]
 
     def next_token(self, context: Text) -> NDArray[np.float64]:
         """The probability of every token to come next: not logarithms; they sum to 1."""
@@ -555,12 +672,5 @@ def _open_to_read(path: str) -> Memo:
     return Memo.open(path, read_only=True)
 
 
-def _listed(given: str | Iterable[str] | None) -> list[str]:
-    return [given] if isinstance(given, str) else list(given or ())
-
-
-def _cells(memory: int | str | None, parameters: int | None) -> int | None:
-    """Cells are a byte each, here as on the command line."""
-    if memory is not None and parameters is not None:
-        raise InvalidError("memory and parameters are both given; one of them says how large a model is")
-    return whole("parameters", parameters) if memory is None else inputs.size("memory", memory)
+def _reason(given: str | None) -> str | None:
+    return inputs.optional("reason", given)

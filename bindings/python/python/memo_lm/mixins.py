@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 if TYPE_CHECKING:
-    from .results import Candidate, DocumentChange, DocumentMatches, SlotEvidence, Source, Version
+    from .results import Candidate, DocumentChange, DocumentMatches, Passage, SlotEvidence, Source, Version
 
 R = TypeVar("R", bound="Result")
 
@@ -22,27 +22,27 @@ class Result:
     _nested: ClassVar[Mapping[str, type[Result]]] = {}
 
     @classmethod
-    def of(cls: type[R], data: Mapping[str, Any]) -> R:
+    def from_dict(cls: type[R], data: Mapping[str, Any]) -> R:
         """From a dict of its fields; others, which a newer module may have, are passed over."""
         known = {field.name for field in fields(cls)}  # type: ignore[arg-type]  # every subclass is a dataclass
         values = {name: value for name, value in data.items() if name in known}
         for name, kind in cls._nested.items():
             value = values.get(name)
             if isinstance(value, list):
-                values[name] = [kind.of(each) for each in value]
+                values[name] = [kind.from_dict(each) for each in value]
             elif value is not None:
-                values[name] = kind.of(value)
+                values[name] = kind.from_dict(value)
         return cls(**values)
 
     @classmethod
     def read(cls: type[R], text: str) -> R:
         """From JSON."""
-        return cls.of(json.loads(text))
+        return cls.from_dict(json.loads(text))
 
     @classmethod
     def read_all(cls: type[R], text: str) -> list[R]:
         """From a JSON list."""
-        return [cls.of(each) for each in json.loads(text)]
+        return [cls.from_dict(each) for each in json.loads(text)]
 
     def to_dict(self) -> dict[str, Any]:
         """As dicts, lists, strings and numbers: what `--json` and the server's API give."""
@@ -106,6 +106,21 @@ class TextMatchesMixin(Result):
 
     def __len__(self) -> int:
         return len(self.documents)
+
+
+class ClosestPassagesMixin(Result):
+    """The passages that are closest to a text: also a sequence of them."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def passages(self) -> list[Passage]: ...
+
+    def __iter__(self) -> Iterator[Passage]:
+        return iter(self.passages)
+
+    def __len__(self) -> int:
+        return len(self.passages)
 
 
 class VerifyReportMixin(Result):
@@ -172,10 +187,9 @@ def _percent(probability: float) -> str:
 
 
 def _evidence(slot: SlotEvidence) -> str:
-    place = "last" if slot.head == 0 else "older"
-    block = "token" if slot.context_tokens == 1 else "tokens"
-    seen = "once" if slot.total == 1 else f"{slot.total} times"
-    return f"{place} {slot.context_tokens} {block}: seen {seen}, {slot.count:.1f} ± {slot.noise:.2f}"
+    unit = slot.unit[:-1] if slot.length == 1 else slot.unit
+    start = ", from the start" if slot.from_start else ""
+    return f"last {slot.length} {unit}{start}: {slot.count} of {slot.total}"
 
 
 def _place(source: Source) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import ClassVar, Literal
 
 from .mixins import (
+    ClosestPassagesMixin,
     CompletionMixin,
     DocumentMixin,
     ExplanationMixin,
@@ -18,16 +19,22 @@ from .mixins import (
 )
 from .mixins import Result as Result
 
+ContextUnit = Literal["tokens", "words"]
+"""What a context is made of."""
+
 TransactionKind = Literal["memorize", "forget", "retire", "restore", "replace", "edit", "merge", "rollback"]
 """What kind of change a transaction is."""
 
-FinishReason = Literal["end", "stop", "length", "cancelled"]
+FinishReason = Literal["end", "stop", "length", "cancelled", "unknown", "loop"]
 """Why a completion ended."""
+
+MatchKind = Literal["verbatim", "near", "general", "none"]
+"""In what way a prompt is known."""
 
 ContentKind = Literal["text", "edit"]
 """What a version holds."""
 
-CopyKind = Literal["backup", "merged", "frozen", "exported"]
+CopyKind = Literal["backup", "merged", "frozen", "exported", "original"]
 """The kind of a copy."""
 
 DocumentState = Literal["live", "retired", "forgotten", "rolled back"]
@@ -38,18 +45,16 @@ DocumentState = Literal["live", "retired", "forgotten", "rolled back"]
 class SlotEvidence(Result):
     """What one slot remembers of a token."""
 
-    layer: int
-    """The layer of the slot, from 1."""
-    head: int
-    """Its head, from 0, the newest."""
-    context_tokens: int
-    """Tokens of its block."""
-    count: float
-    """How often the token followed that block, as far as the cells tell."""
-    noise: float
-    """The standard deviation of that."""
+    unit: ContextUnit
+    """What the slot's context is made of."""
+    length: int
+    """How many of them."""
+    from_start: bool
+    """Whether they are all that a document began with."""
+    count: int
+    """How often the token followed that context."""
     total: int
-    """How often the block occurred at all, exactly."""
+    """How often the context occurred at all."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,38 @@ class ChangeReport(Result):
 
 
 @dataclass(frozen=True)
+class Passage(Result):
+    """A part of a live document that shares words with a text."""
+
+    document: str
+    """The document."""
+    version: int
+    """Its version."""
+    offset: int
+    """The bytes of the document's text before the passage."""
+    character: int
+    """The characters before it."""
+    line: int
+    """The line that it begins in, from 1."""
+    excerpt: str
+    """The passage."""
+    score: float
+    """The share of the weight of the text's words that the shared ones have: 1 if it shares all."""
+    words: list[str]
+    """The words of the text that it shares, the rarest first."""
+
+
+@dataclass(frozen=True)
+class ClosestPassages(ClosestPassagesMixin):
+    """The passages that are closest to a text."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"passages": Passage}
+
+    passages: list[Passage]
+    """The passages, the closest first."""
+
+
+@dataclass(frozen=True)
 class CompletionToken(Result):
     """A token of a completion, or of a text that is scored."""
 
@@ -135,10 +172,26 @@ class CompletionToken(Result):
 
 
 @dataclass(frozen=True)
+class PromptMatch(Result):
+    """How a prompt was found in the memory."""
+
+    kind: MatchKind
+    """In what way."""
+    tokens: int
+    """How many of the prompt's last tokens stand together in the memory."""
+    of: int
+    """The prompt's tokens."""
+    typed: str | None
+    """Where the prompt differs from what the memory has: what was typed."""
+    remembered: str | None
+    """What the memory has in its place."""
+
+
+@dataclass(frozen=True)
 class Completion(CompletionMixin):
     """A continuation of a prompt."""
 
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"tokens": CompletionToken}
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"tokens": CompletionToken, "matched": PromptMatch}
 
     completion: str
     """The continuation, without the prompt."""
@@ -148,6 +201,10 @@ class Completion(CompletionMixin):
     """Why it ended."""
     tokens_per_second: float
     """How fast it came."""
+    seed: int | None
+    """The seed of its draws, which draws it again; none if nothing was drawn."""
+    matched: PromptMatch | None
+    """How the prompt was found in the memory, if that was looked for."""
 
 
 @dataclass(frozen=True)
@@ -245,8 +302,26 @@ class DocumentChange(Result):
 
 
 @dataclass(frozen=True)
+class TextMatch(Result):
+    """One occurrence of a text, and what stands around it."""
+
+    offset: int
+    """The bytes of the document's text before it."""
+    line: int
+    """The line that it begins in, from 1."""
+    before: str
+    """The beginning of its line, and lines before that if they were asked for; of long lines, the end."""
+    match: str
+    """The occurrence itself."""
+    after: str
+    """The rest of its line, and lines after that if they were asked for; of long lines, the beginning."""
+
+
+@dataclass(frozen=True)
 class DocumentMatches(Result):
     """Where a document contains a text."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"matches": TextMatch}
 
     document: str
     """The document."""
@@ -256,8 +331,8 @@ class DocumentMatches(Result):
     """Whether it is in the memory."""
     count: int
     """How often it contains the text."""
-    offsets: list[int]
-    """The bytes of the document's text before each occurrence, of the first thousand."""
+    matches: list[TextMatch]
+    """Where: the first thousand occurrences."""
 
 
 @dataclass(frozen=True)
@@ -278,6 +353,10 @@ class EditReport(Result):
     """The document that holds the edit."""
     weight: int
     """The weight that was needed."""
+    replaced: str | None
+    """The old text that the target stands in place of, where a document has the prompt."""
+    goes_on: str | None
+    """How that document's text goes on after it: what the edit says after the target."""
     digest_after: str
     """The digest of the memory afterwards."""
 
@@ -292,6 +371,71 @@ class Explanation(ExplanationMixin):
     """The most probable token, as text."""
     candidates: list[Candidate]
     """The most probable tokens, the likeliest first."""
+
+
+@dataclass(frozen=True)
+class PreviewDocument(Result):
+    """What a forget would do to a document."""
+
+    document: str
+    """The document."""
+    state: DocumentState
+    """Whether it is in the memory."""
+    kind: ContentKind
+    """What it holds."""
+    versions: list[int]
+    """The versions that would be scrubbed."""
+    whole: bool
+    """Whether nothing of it would be left."""
+    places: int
+    """How often the newest of these versions contains the text; 0 if whole documents would go."""
+    tokens: int
+    """Tokens that would leave the memory."""
+    excerpts: list[str]
+    """The first places with what stands around them or, if whole documents would go, how it begins."""
+
+
+@dataclass(frozen=True)
+class ModelCopy(Result):
+    """A copy of a model, or the original that this one is a copy of: it may hold what was forgotten later."""
+
+    kind: CopyKind
+    """What kind of copy."""
+    path: str
+    """Where it was when the copy was made."""
+    time: str
+    """When the copy was made."""
+    transaction: int
+    """The last transaction that both contain."""
+
+    @property
+    def when(self) -> datetime:
+        """The time as a datetime, in UTC."""
+        return date_time(self.time)
+
+
+@dataclass(frozen=True)
+class ForgetPreview(Result):
+    """What a forget would do. Nothing has changed."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"documents": PreviewDocument, "copies": ModelCopy}
+
+    documents: list[PreviewDocument]
+    """The documents that would go, or lose a text."""
+    places: int | None
+    """How often the text stands in them; none if whole documents would go."""
+    tokens: int
+    """Tokens that would leave the memory."""
+    shared: list[str]
+    """Live documents that share a passage with documents that would go; they would still know it."""
+    copies: list[ModelCopy]
+    """Copies made earlier, and originals, which would still contain it."""
+    bytes_needed: int
+    """Bytes that must be free on the disk meanwhile, about."""
+    bytes_free: int | None
+    """Bytes that are free on the disk, if the system says so."""
+    transaction: int
+    """The last transaction of the model that was looked at."""
 
 
 @dataclass(frozen=True)
@@ -310,8 +454,6 @@ class ForgottenVersion(Result):
 class FreezeReport(Result):
     """What freezing cost."""
 
-    bits: int
-    """Bits a cell."""
     bytes: int
     """Bytes of the frozen memory."""
     positions: int
@@ -342,8 +484,6 @@ class MemorizeReport(Result):
     """How long it took."""
     tokens_per_second: float
     """How fast it was."""
-    load: float
-    """How full the memory is now; 1 is full."""
 
 
 @dataclass(frozen=True)
@@ -374,77 +514,34 @@ class MergeReport(Result):
     """Documents that came in under another id."""
     digest_after: str
     """The digest of the memory afterwards."""
-    load: float
-    """How full the memory is now; 1 is full."""
-
-
-@dataclass(frozen=True)
-class ModelCopy(Result):
-    """A copy of a model that was made and may hold what was forgotten later."""
-
-    kind: CopyKind
-    """What kind of copy."""
-    path: str
-    """Where it was made."""
-    time: str
-    """When it was made."""
-    transaction: int
-    """The last transaction that it contains."""
-
-    @property
-    def when(self) -> datetime:
-        """The time as a datetime, in UTC."""
-        return date_time(self.time)
-
-
-@dataclass(frozen=True)
-class Receipt(Result):
-    """What a forget did, and what it could not reach."""
-
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"forgotten": ForgottenVersion, "copies": ModelCopy}
-
-    transaction: int
-    """The transaction."""
-    documents: list[str]
-    """The documents that were forgotten, or from which text was cut."""
-    tokens: int
-    """Tokens that left the memory."""
-    digest_after: str
-    """The digest of the memory afterwards."""
-    forgotten: list[ForgottenVersion]
-    """For each version that was scrubbed, the digest of its tokens under the model's secret key."""
-    shared: list[str]
-    """Live documents that share a passage with what was forgotten; they still know it."""
-    copies: list[ModelCopy]
-    """Copies made earlier, which still contain it."""
-    subtracting_seconds: float
-    """How long it took to record the intent and to subtract."""
-    scrubbing_seconds: float
-    """How long it took to write the checkpoint and to copy the ledger."""
 
 
 @dataclass(frozen=True)
 class Proof(Result):
-    """A forget, and its proof: the memory is one that never saw what was forgotten."""
+    """Whether a memory is one that never saw some documents, bit for bit."""
 
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"receipt": Receipt}
-
-    receipt: Receipt
-    """What the forget did."""
-    digest_before: str
-    """The digest of the memory before."""
+    without: list[str]
+    """The documents that it never saw; none if the model is compared as it is."""
+    documents: int
+    """The documents that the memory which never saw them was made of."""
+    tokens: int
+    """The tokens of those documents."""
+    digest: str
+    """The digest of the model's memory, which a proof leaves as it is."""
+    digest_after: str
+    """The digest of that memory once the documents are forgotten."""
     digest_never_saw: str
-    """The digest of a memory made of the other documents, which never saw those that were forgotten."""
+    """The digest of a memory made from nothing of all other live documents."""
     equal: bool
-    """Whether the memory has that digest afterwards."""
+    """Whether the last two are equal."""
 
 
 @dataclass(frozen=True)
 class RebuildReport(Result):
     """A memory that was made again."""
 
-    parameters: int
-    """Its cells."""
+    bytes: int
+    """Its bytes."""
     digest: str
     """Its digest."""
 
@@ -466,6 +563,32 @@ class RecallReport(Result):
 
 
 @dataclass(frozen=True)
+class Receipt(Result):
+    """What a forget did, and what it could not reach."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"forgotten": ForgottenVersion, "copies": ModelCopy}
+
+    transaction: int
+    """The transaction."""
+    documents: list[str]
+    """The documents that were forgotten, or from which text was cut."""
+    tokens: int
+    """Tokens that left the memory."""
+    digest_after: str
+    """The digest of the memory afterwards."""
+    forgotten: list[ForgottenVersion]
+    """For each version that was scrubbed, the digest of its tokens under the model's secret key."""
+    shared: list[str]
+    """Live documents that share a passage with what was forgotten; they still know it."""
+    copies: list[ModelCopy]
+    """Copies made earlier and, if this model is a copy, its originals: they still contain it."""
+    subtracting_seconds: float
+    """How long it took to record the intent and to subtract."""
+    scrubbing_seconds: float
+    """How long it took to write the checkpoint and to copy the ledger."""
+
+
+@dataclass(frozen=True)
 class ScoreReport(Result):
     """How probable texts are."""
 
@@ -483,34 +606,22 @@ class Stats(Result):
 
     tokenizer: str
     """The tokenizer's name."""
-    frozen: int | None
-    """Bits a cell, if the model is frozen."""
-    heads: int
-    """Heads of a layer."""
-    layers: int
-    """Layers."""
-    parameters: int
-    """Cells."""
+    frozen: bool
+    """Whether the model is frozen: a memory without texts, which cannot change."""
+    context_tokens: list[int]
+    """Lengths of the contexts that the memory sees, in tokens."""
+    context_words: list[int]
+    """Lengths of the contexts that it sees in words; none if it sees tokens alone."""
+    cells: int
+    """Cells of the memory that are not zero."""
     bytes: int
-    """Bytes of memory in all."""
-    cell_bytes: int
-    """Bytes of cells."""
-    table_bytes: int
-    """Bytes of tables, which grow with the text."""
+    """Bytes of the memory."""
     documents: int | None
     """Live documents; none if the model is frozen, and so has no documents."""
     tokens: int
     """Tokens that are memorized."""
-    parameters_per_token: float | None
-    """Cells for each token."""
     bytes_per_token: float | None
     """Bytes for each token."""
-    load: float
-    """Tokens over those that fit at 92 cells each; 1 is full."""
-    noise: float
-    """The deviation of a count read from all long contexts together."""
-    predicted_recall: float
-    """The share of tokens that should be recalled."""
     transaction: int
     """The last transaction."""
 
@@ -551,6 +662,8 @@ class Transaction(TransactionMixin):
     """What it forgot: all that is left of it."""
     can_roll_back: bool
     """Whether it may be rolled back, if no later one depends on it."""
+    unfinished: bool
+    """Whether it is a forget whose text is still to be scrubbed: the disk was full, or the program was killed."""
 
     @property
     def when(self) -> datetime:

@@ -30,7 +30,7 @@ pub(crate) enum Command {
 
     /// Memorize a text in memory and measure recall, perplexity, rates and exact forgetting.
     #[command(
-        after_help = "Examples:\n  memo measure --text book.txt\n  memo measure --text train.txt --held-out test.txt --tokenizer words\n  memo measure --text book.txt --params-per-token 60 --sample 0 --json"
+        after_help = "Examples:\n  memo measure --text book.txt\n  memo measure --text train.txt --held-out test.txt --tokenizer words\n  memo measure --text book.txt --no-words --sample 0 --json"
     )]
     Measure(MeasureOptions),
 
@@ -46,9 +46,31 @@ pub(crate) enum Command {
     )]
     Demo(DemoOptions),
 
+    /// Print a script that completes commands and options in a shell.
+    #[command(
+        after_help = "Examples:\n  memo completions bash > ~/.local/share/bash-completion/completions/memo\n  memo completions zsh > \"${fpath[1]}/_memo\"\n  memo completions fish > ~/.config/fish/completions/memo.fish"
+    )]
+    Completions(CompletionsOptions),
+
+    /// Print the man page of the program or of a command.
+    #[command(after_help = "Examples:\n  memo man | man -l -\n  memo man complete | man -l -")]
+    Man(ManOptions),
+
     /// Write shell completions and man pages. `cargo xtask docs` does, and so may whoever packages the program.
     #[command(hide = true)]
     Pages(PagesOptions),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsOptions {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ManOptions {
+    /// The command; the program itself if none is given.
+    pub(crate) command: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]

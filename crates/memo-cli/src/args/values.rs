@@ -1,15 +1,27 @@
 //! Values that are checked as they are typed: what is wrong is said before anything is opened.
 
-use memo_store::FILE_LABEL;
+use memo_store::{FILE_LABEL, Timestamp};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+/// A label to be given.
 pub(crate) fn label(text: &str) -> Result<(String, String), String> {
+    let (key, value) = pair(text)?;
+    Ok((label_name(&key)?, value))
+}
+
+/// Any label that a document may have.
+pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((label_name(key)?, value.into())),
+        Some((key, value)) if !key.is_empty() => Ok((key.into(), value.into())),
         _ => Err("must be KEY=VALUE".to_owned()),
     }
+}
+
+/// The time so long ago.
+pub(crate) fn ago(text: &str) -> Result<Timestamp, String> {
+    Timestamp::ago(text).map_err(|_| "must be an age such as 12h, 90d, 6w or 2y".to_owned())
 }
 
 pub(crate) fn label_name(name: &str) -> Result<String, String> {
@@ -48,33 +60,6 @@ where
     }
 }
 
-pub(crate) fn bits(text: &str) -> Result<u32, String> {
-    match text {
-        "8" => Ok(8),
-        "2" => Ok(2),
-        "1" => Ok(1),
-        _ => Err("must be 8, 2 or 1".to_owned()),
-    }
-}
-
-/// A block of the context: 8:8 is the eight tokens before the last eight.
-pub(crate) fn slot(text: &str) -> Result<(u32, u32), String> {
-    let parsed = text.split_once(':').and_then(|(skip, len)| {
-        Some((skip.trim().parse::<u32>().ok()?, len.trim().parse::<u32>().ok()?))
-    });
-    match parsed {
-        Some((_, len)) if !(1..=1024).contains(&len) => {
-            Err("LEN must be from 1 to 1024 tokens".to_owned())
-        }
-        // Blocks tile a window: the heads of a layer lie side by side.
-        Some((skip, len)) if skip % len != 0 || skip > 65_536 => {
-            Err("SKIP must be 0 or a multiple of LEN, up to 65536".to_owned())
-        }
-        Some(slot) => Ok(slot),
-        None => Err("must be SKIP:LEN, for example 0:4 or 8:8".to_owned()),
-    }
-}
-
 /// 512MiB, 2GB, 1.5GiB, 100000.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     const UNITS: [(&str, f64); 7] = [
@@ -106,15 +91,6 @@ mod tests {
         assert_eq!((bytes("2GB"), bytes("100000")), (Ok(2_000_000_000), Ok(100_000)));
         for wrong in ["1KiB", "99999GiB", "-1GiB", "nanGiB", "infGB", "much", "", "5 apples"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn slots_are_heads_of_layers() {
-        assert_eq!((slot("0:16"), slot(" 8:8 ")), (Ok((0, 16)), Ok((8, 8))));
-        for wrong in ["8", "8:", ":8", "0:0", "4:8", "0:-1", "0:99999", "1:2:3", "x:y", "131072:1"]
-        {
-            assert!(slot(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -92,28 +92,21 @@ pub(super) fn run(progress: &Progress) -> anyhow::Result<Tour> {
 
     let guest =
         ["complete", "light.memo", "Tomas Vell came ashore in the storm. He lives at", "-n", "9"];
-    let forgot =
-        vec![memo(&guest)?, memo(&["forget", "light.memo", "--doc", "guest.txt"])?, memo(&guest)?];
-    let after = forgot[1].text("digest_after").to_owned();
+    let forgot = vec![
+        memo(&guest)?,
+        memo(&["forget", "light.memo", "--doc", "guest.txt", "--yes"])?,
+        memo(&guest)?,
+    ];
     let so = "Where he lives is gone; what is left to say comes from the ferry.";
     steps.push(Step { so: Some(so), ..Step::new("Forget a document, for good", forgot) });
 
-    std::fs::remove_file("archive/guest.txt")?;
-    let proof = vec![
-        Run {
-            command: "rm archive/guest.txt".to_owned(),
-            result: Value::Null,
-            shown: String::new(),
-        },
-        memo(&["memorize", "other.memo", "archive"])?,
-        memo(&["digest", "other.memo"])?,
-    ];
-    let forgot_exactly = proof[2].text("digest") == after;
+    let proof = vec![memo(&["prove", "light.memo", "--without", "guest.txt"])?];
+    let forgot_exactly = proof[0].result["equal"] == true;
     ensure!(
         forgot_exactly,
         "forgetting left a trace in the memory; this is a bug, please report it"
     );
-    let so = "The digests are equal: the memory is one that never saw the document, bit for bit.";
+    let so = "A memory made from nothing of the other documents has the same digest.";
     steps.push(Step { so: Some(so), ..Step::new("Prove it", proof) });
     drop(home);
     Ok(Tour {

@@ -1,19 +1,17 @@
-//! `memo forget`, `retire`, `restore`, `replace`, `edit` and `rollback`.
+//! `memo retire`, `restore`, `replace`, `edit` and `rollback`.
 
-use super::{close, given, open};
-use crate::args::model::{
-    DocumentOptions, EditOptions, ForgetOptions, ReplaceOptions, RollbackOptions,
-};
-use crate::output::{FAINT, GOOD, Report, styled, thousands};
+use super::open;
+use crate::args::model::{DocumentOptions, EditOptions, ReplaceOptions, RollbackOptions};
+use crate::output::{FAINT, GOOD, Report, styled};
 use crate::printed::Printed;
 use crate::progress::Progress;
-use anyhow::bail;
-use memo_store::{ChangeReport, EditReport, ForgottenVersion, Receipt, TransactionKind};
-use memo_text::{Corpus, CorpusOptions};
+use memo_store::{ChangeReport, EditReport, TransactionKind};
+use serde::Serialize;
 use std::fmt::Formatter;
 
 fn print_change(report: &ChangeReport, f: &mut Formatter<'_>) -> std::fmt::Result {
     let done = match report.kind {
+        TransactionKind::Forget => "forgot",
         TransactionKind::Retire => "retired",
         TransactionKind::Restore => "restored",
         TransactionKind::Replace => "replaced in",
@@ -25,61 +23,8 @@ fn print_change(report: &ChangeReport, f: &mut Formatter<'_>) -> std::fmt::Resul
     writeln!(f, "{} {names}\n  {}", styled(GOOD, done), styled(FAINT, details))
 }
 
-fn changed(report: ChangeReport) -> Box<dyn Report> {
+pub(super) fn changed(report: ChangeReport) -> Box<dyn Report> {
     Box::new(Printed::new(report, print_change))
-}
-
-fn print_receipt(receipt: &Receipt, f: &mut Formatter<'_>) -> std::fmt::Result {
-    let names = receipt.documents.join(", ");
-    let (tokens, transaction) = (thousands(receipt.tokens), receipt.transaction);
-    let details = format!("{tokens} tokens, transaction {transaction}");
-    writeln!(f, "{} {names}  {}", styled(GOOD, "forgot"), styled(FAINT, details))?;
-    for ForgottenVersion { document, version, digest } in &receipt.forgotten {
-        let proof = format!("{document}, version {version}: keyed digest {}…", &digest[..16]);
-        writeln!(f, "  {}", styled(FAINT, proof))?;
-    }
-    writeln!(f, "  {}", styled(FAINT, format!("digest after {}", receipt.digest_after)))?;
-    if !receipt.shared.is_empty() {
-        writeln!(f, "  these still know passages of it: {}", receipt.shared.join(", "))?;
-    }
-    for copy in &receipt.copies {
-        writeln!(f, "  a copy made earlier may still contain it: {}", copy.path)?;
-    }
-    Ok(())
-}
-
-pub(crate) fn forget(
-    options: &ForgetOptions,
-    progress: &Progress,
-) -> anyhow::Result<Box<dyn Report>> {
-    let mut store = open(&options.model, progress)?;
-    let reason = options.reason.reason.as_deref();
-    let mut ids = options.doc.clone();
-    if let Some(path) = &options.file {
-        let (encoding, strict) = (store.tokenizer().encoding(), true);
-        let how = CorpusOptions { encoding, strict, ..CorpusOptions::default() };
-        for document in Corpus::open([path], how)?.documents()? {
-            let tokens = store.tokenizer().encode_bytes(document.content.as_bytes())?;
-            let found = store.with_tokens(&tokens)?;
-            if found.is_empty() {
-                let location = document.location;
-                bail!("no document has the content of {location}; `memo find` searches for parts");
-            }
-            ids.extend(found);
-        }
-        if ids.is_empty() {
-            bail!("{}: there is no text in it", path.display());
-        }
-    }
-    progress.step("forgetting");
-    let receipt = if let Some(text) = &options.text {
-        store.forget_text(&given(text)?, reason)?
-    } else {
-        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-        store.forget(&ids, reason)?
-    };
-    close(store, progress)?;
-    Ok(Box::new(Printed::new(receipt, print_receipt)))
 }
 
 pub(crate) fn retire(
@@ -107,20 +52,55 @@ pub(crate) fn replace(
     Ok(changed(store.replace(&options.old, &options.new, options.doc.as_deref(), reason)?))
 }
 
-fn print_edit(report: &EditReport, f: &mut Formatter<'_>) -> std::fmt::Result {
+/// An edit, and whether its target was typed without a space that it needs.
+#[derive(Serialize)]
+struct EditOutput {
+    #[serde(flatten)]
+    report: EditReport,
+    space_added: bool,
+}
+
+fn print_edit(output: &EditOutput, f: &mut Formatter<'_>) -> std::fmt::Result {
+    let EditOutput { report, space_added } = output;
     let (Some(transaction), Some(document)) = (report.transaction, &report.document) else {
         let why = "the target wins already; nothing was changed";
         return writeln!(f, "{}", styled(FAINT, why));
     };
     let details = format!("transaction {transaction}, weight {}, as {document}", report.weight);
-    writeln!(f, "{}  {}", styled(GOOD, "edited"), styled(FAINT, details))
+    writeln!(f, "{}  {}", styled(GOOD, "edited"), styled(FAINT, details))?;
+    if let (Some(replaced), Some(goes_on)) = (&report.replaced, &report.goes_on) {
+        let place = format!("in place of {replaced:?}; the text goes on with {goes_on:?}");
+        writeln!(f, "  {}", styled(FAINT, place))?;
+    }
+    if *space_added {
+        let why = "a space was put before the target; --exact keeps it as typed";
+        writeln!(f, "  {}", styled(FAINT, why))?;
+    }
+    Ok(())
+}
+
+/// Whether two texts that meet are words, which a space belongs between. Some scripts have none.
+fn want_space(before: &str, after: &str) -> bool {
+    let word = |c: char| {
+        let spaceless = matches!(u32::from(c),
+            0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x2E80..=0xA4CF | 0xF900..=0xFAFF | 0x2_0000..);
+        c.is_alphanumeric() && !spaceless
+    };
+    before.chars().next_back().is_some_and(word) && after.chars().next().is_some_and(word)
 }
 
 pub(crate) fn edit(options: &EditOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
     let reason = options.reason.reason.as_deref();
-    let report = store.edit(&options.prompt, &options.target, reason)?;
-    Ok(Box::new(Printed::new(report, print_edit)))
+    let (prompt, target) = (&options.prompt, &options.target);
+    let space_added = !options.exact && want_space(prompt, target);
+    let report = if options.exact {
+        store.edit(prompt, target, reason)?
+    } else {
+        let space = if space_added { " " } else { "" };
+        store.edit_passage(prompt, &format!("{space}{target}"), reason)?
+    };
+    Ok(Box::new(Printed::new(EditOutput { report, space_added }, print_edit)))
 }
 
 pub(crate) fn rollback(

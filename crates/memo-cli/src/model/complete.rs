@@ -1,23 +1,26 @@
 //! `memo complete`: what a model says.
 
+use super::sources::Footnotes;
 use super::{given, snapshot};
-use crate::args::model::CompleteOptions;
-use crate::output::{FAINT, Report, styled};
+use crate::args::model::{CompleteOptions, SamplingOptions};
+use crate::output::{Coded, FAINT, Report, UNKNOWN, styled};
 use crate::progress::Progress;
 use anstyle::{AnsiColor, Style};
 use memo::readout::Sampling;
-use memo_store::{Completion, CompletionOptions};
+use memo_store::{Completion, CompletionOptions, MatchKind, PromptMatch, Snapshot, fresh_seed};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::io::Write;
 use std::time::Instant;
 
 /// A prompt and its continuation.
-#[derive(Serialize)]
-struct CompletionOutput {
-    prompt: String,
+#[derive(Clone, Serialize)]
+pub(super) struct CompletionOutput {
+    pub(super) prompt: String,
     #[serde(flatten)]
-    completion: Completion,
+    pub(super) completion: Completion,
+    #[serde(flatten)]
+    pub(super) sources: Option<Footnotes>,
     #[serde(skip)]
     streamed: bool,
 }
@@ -37,42 +40,85 @@ impl Display for CompletionOutput {
             return writeln!(f);
         }
         write!(f, "{}", styled(FAINT, &self.prompt))?;
+        if let Some(sources) = &self.sources {
+            return sources.print(f, &self.completion.tokens);
+        }
         for token in &self.completion.tokens {
             write!(f, "{}", styled(tint(token.probability.unwrap_or(0.0)), &token.text))?;
         }
-        if self.completion.completion.ends_with('\n') { Ok(()) } else { writeln!(f) }
+        if self.completion.completion.ends_with('\n') { Ok(()) } else { writeln!(f) }?;
+        self.print_match(f)
     }
 }
 
-pub(crate) fn complete(
-    options: &CompleteOptions,
-    progress: &Progress,
-    json: bool,
-) -> anyhow::Result<Box<dyn Report>> {
-    let asked = CompletionOptions {
-        max_tokens: options.tokens as usize,
-        sampling: Sampling {
-            temperature: options.temperature,
-            top_k: options.top_k,
-            top_p: options.top_p,
-            seed: options.seed,
-            stop: Vec::new(),
-        },
-        stop: options.stop.clone(),
-        top: Some(1),
-        contexts: false,
-    };
-    asked.check()?;
-    let model = snapshot(&options.model, progress)?;
-    let prompt = given(&options.prompt)?;
-    let streamed = options.stream && !json;
-    progress.step("recalling");
+impl CompletionOutput {
+    /// Says how the prompt was found, unless it stands in the memory as it is.
+    fn print_match(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Some(matched) = &self.completion.matched else { return Ok(()) };
+        let PromptMatch { kind, tokens, of, typed, remembered } = matched;
+        let said = match (kind, typed, remembered) {
+            (MatchKind::Verbatim, ..) => return Ok(()),
+            (MatchKind::Near, Some(typed), Some(remembered)) => {
+                let (typed, remembered) = (typed.trim(), remembered.trim());
+                format!("nearly: the memory has {remembered:?} where you have {typed:?}")
+            }
+            (MatchKind::Near, ..) => "nearly: the same words in another layout".to_owned(),
+            (MatchKind::General, ..) => {
+                format!("only the last {tokens} of {of} tokens are known; what follows them may be of anything")
+            }
+            (MatchKind::None, ..) => {
+                "not in the memory; `--guess` goes on all the same, `memo closest` shows what is like it".to_owned()
+            }
+        };
+        writeln!(f, "{}", styled(FAINT, format!("({said})")))
+    }
+}
+
+impl SamplingOptions {
+    /// The options as the store takes them. Without a seed the draws are others each time.
+    pub(super) fn completion(&self) -> anyhow::Result<CompletionOptions> {
+        let options = CompletionOptions {
+            max_tokens: self.tokens as usize,
+            sampling: Sampling {
+                temperature: self.temperature,
+                top_k: self.top_k,
+                top_p: self.top_p,
+                seed: self.seed.unwrap_or_else(fresh_seed),
+                stop: Vec::new(),
+            },
+            stop: self.stop.clone(),
+            top: Some(1),
+            contexts: false,
+            heal: true,
+            find: true,
+            guess: self.guess,
+        };
+        options.check()?;
+        Ok(options)
+    }
+
+    /// Names a seed that nobody gave, so that the same can be drawn again.
+    pub(super) fn name_seed(&self, completion: &Completion) {
+        if let (None, Some(seed)) = (self.seed, completion.seed) {
+            let again = format!("seed {seed}: --seed {seed} draws the same again");
+            anstream::eprintln!("{}", styled(FAINT, again));
+        }
+    }
+}
+
+/// Continues a prompt; `stream` writes tokens as they come.
+pub(super) fn continued(
+    model: &Snapshot,
+    prompt: String,
+    options: &CompletionOptions,
+    streamed: bool,
+) -> anyhow::Result<CompletionOutput> {
     let mut out = anstream::stdout().lock();
     if streamed {
         write!(out, "{}", styled(FAINT, &prompt))?;
     }
     let start = Instant::now();
-    let mut stream = model.tokens(&prompt, &asked)?;
+    let mut stream = model.tokens(&prompt, options)?;
     let mut tokens = Vec::new();
     for token in stream.by_ref() {
         let token = token?;
@@ -85,5 +131,26 @@ pub(crate) fn complete(
         }
     }
     let completion = stream.completion(tokens, start);
-    Ok(Box::new(CompletionOutput { prompt, completion, streamed }))
+    Ok(CompletionOutput { prompt, completion, sources: None, streamed })
+}
+
+pub(crate) fn complete(
+    options: &CompleteOptions,
+    progress: &Progress,
+    json: bool,
+) -> anyhow::Result<Box<dyn Report>> {
+    let asked = options.sampling.completion()?;
+    let model = snapshot(&options.model, progress)?;
+    let prompt = given(&options.prompt)?;
+    progress.step("recalling");
+    let mut output = continued(&model, prompt, &asked, options.stream && !json)?;
+    if options.sources {
+        progress.step("looking for sources");
+        output.sources = Some(Footnotes::new(&model, &output.prompt, &output.completion.tokens)?);
+    }
+    if !json {
+        options.sampling.name_seed(&output.completion);
+    }
+    let unknown = output.completion.matched.as_ref().is_some_and(|m| m.kind == MatchKind::None);
+    Ok(Box::new(Coded { report: output, code: if unknown { UNKNOWN } else { 0 } }))
 }

@@ -1,10 +1,8 @@
-//! `memo init`.
+//! `memo init`, and the tokenizer of a new model.
 
-use super::size::asked;
-use crate::args::model::{InitOptions, ShapeOptions};
-use crate::output::{FAINT, GOOD, Report, styled, thousands};
+use crate::args::model::{InitOptions, TokenizerOptions};
+use crate::output::{FAINT, GOOD, Report, styled};
 use anyhow::{Context, bail};
-use memo::sparse::{Shape, Size};
 use memo_store::{NewModel, Store};
 use memo_text::{Corpus, CorpusOptions, Tokenizer, TokenizerSpec};
 use serde::Serialize;
@@ -14,35 +12,37 @@ use std::fmt::{Display, Formatter};
 struct Made {
     model: String,
     tokenizer: String,
-    parameters: u64,
+    words: bool,
 }
 
 impl Display for Made {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Made { model, tokenizer, parameters } = self;
-        let details = format!("{} cells, {tokenizer}", thousands(*parameters));
-        writeln!(f, "{} {model}  {}", styled(GOOD, "made"), styled(FAINT, details))
+        let Made { model, tokenizer, words } = self;
+        let details = if *words { "" } else { ", tokens alone" };
+        let details = styled(FAINT, format!("{tokenizer}{details}"));
+        writeln!(f, "{} {model}  {details}", styled(GOOD, "made"))
     }
 }
 
 pub(crate) fn init(options: &InitOptions) -> anyhow::Result<Box<dyn Report>> {
-    let size = asked(&options.size);
-    let tokenizer = tokenizer(&options.shape)?;
-    let size = size.unwrap_or(NewModel::default().size);
-    let store = Store::create(&options.model, &new_model(&options.shape, tokenizer, size))?;
+    let tokenizer = tokenizer(&options.tokenizer)?;
+    let new = NewModel { tokenizer, words: !options.no_words, seed: options.seed };
+    let store = Store::create(&options.model, &new)?;
     Ok(Box::new(Made {
         model: options.model.display().to_string(),
         tokenizer: store.config().tokenizer.clone(),
-        parameters: store.config().memory.parameters(),
+        words: new.words,
     }))
 }
 
-fn tokenizer(options: &ShapeOptions) -> anyhow::Result<Tokenizer> {
-    if options.tokenizer != TokenizerSpec::Words {
+/// The tokenizer of a new model.
+pub(super) fn tokenizer(options: &TokenizerOptions) -> anyhow::Result<Tokenizer> {
+    let spec = options.tokenizer.clone().unwrap_or_default();
+    if spec != TokenizerSpec::Words {
         if options.vocab_from.is_some() {
             bail!("--vocab-from is for --tokenizer words; the others bring their vocabulary");
         }
-        return Ok(Tokenizer::from_spec(&options.tokenizer)?);
+        return Ok(Tokenizer::from_spec(&spec)?);
     }
     let path = options.vocab_from.as_deref();
     let path = path.context("--tokenizer words needs --vocab-from FILE, whose words it knows")?;
@@ -53,14 +53,4 @@ fn tokenizer(options: &ShapeOptions) -> anyhow::Result<Tokenizer> {
         bail!("{}: there is no word in it; --vocab-from needs a text", path.display());
     }
     Ok(Tokenizer::words(texts)?)
-}
-
-fn new_model(options: &ShapeOptions, tokenizer: Tokenizer, size: Size) -> NewModel {
-    let (heads, layers) = (options.heads.unwrap_or(2), options.layers.unwrap_or(5));
-    let shape = if options.slots.is_empty() {
-        Shape::new(heads, layers, options.older.unwrap_or(2).min(layers))
-    } else {
-        Shape::of_blocks(heads, options.slots.clone())
-    };
-    NewModel { tokenizer, shape, size, seed: options.seed }
 }

@@ -1,20 +1,20 @@
-//! `memo explain` and `memo find`: why a model says something, and where a text stands.
+//! `memo explain` and `memo closest`: why a model says something, and what resembles a text.
 
 use super::complete::tint;
 use super::{given, snapshot};
-use crate::args::model::{ExplainOptions, TextOptions};
+use crate::args::model::{ClosestOptions, ExplainOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled};
 use crate::printed::Printed;
 use crate::progress::Progress;
-use memo_store::{Excerpt, Explanation, SlotEvidence, TextMatches};
+use memo_store::{ClosestPassages, ContextUnit, Excerpt, Explanation, SlotEvidence};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 
 #[derive(Serialize)]
-struct ExplanationOutput {
-    prompt: String,
+pub(super) struct ExplanationOutput {
+    pub(super) prompt: String,
     #[serde(flatten)]
-    explanation: Explanation,
+    pub(super) explanation: Explanation,
 }
 
 impl Display for ExplanationOutput {
@@ -30,8 +30,9 @@ impl Display for ExplanationOutput {
                 100.0 * candidate.probability,
                 styled(tint(candidate.probability), bar)
             )?;
-            for evidence in &candidate.evidence {
-                writeln!(f, "      {}", styled(FAINT, line(evidence)))?;
+            // Contexts of several lengths that say the same are said once.
+            for alike in candidate.evidence.chunk_by(alike) {
+                writeln!(f, "      {}", styled(FAINT, line(alike)))?;
             }
             for source in &candidate.sources {
                 let place = format!("token {}, {} match", source.offset, source.match_tokens);
@@ -48,15 +49,35 @@ impl Display for ExplanationOutput {
     }
 }
 
-/// What a slot remembers, in words.
-fn line(evidence: &SlotEvidence) -> String {
-    let SlotEvidence { head, context_tokens, count, noise, total, .. } = evidence;
-    let place = if *head == 0 { "last" } else { "older" };
-    let block = if *context_tokens == 1 { "token" } else { "tokens" };
-    let seen = if *total == 1 { "once".to_owned() } else { format!("{total} times") };
-    format!(
-        "{place} {context_tokens} {block}, seen {seen}: followed by this {count:.1} ± {noise:.2} times"
-    )
+/// Whether two contexts, but for their lengths, are the same.
+fn alike(a: &SlotEvidence, b: &SlotEvidence) -> bool {
+    let but_length = |slot: &SlotEvidence| (slot.unit, slot.count, slot.total, slot.from_start);
+    but_length(a) == but_length(b)
+}
+
+/// What contexts that are alike remember, in words.
+fn line(alike: &[SlotEvidence]) -> String {
+    let [SlotEvidence { length: shortest, .. }, ..] = *alike else { return String::new() };
+    let SlotEvidence { unit, length, from_start, count, total } = alike[alike.len() - 1];
+    let (unit, layout) = match unit {
+        ContextUnit::Tokens => ("token", ""),
+        ContextUnit::Words => ("word", ", whatever their case and layout"),
+    };
+    let plural = if length == 1 { "" } else { "s" };
+    let context = match (from_start, length) {
+        (true, 0) => "where a document begins".to_owned(),
+        (true, _) => format!("first {length} {unit}{plural} of a document{layout}"),
+        (false, 1) => format!("last {unit}{layout}"),
+        _ if shortest < length => format!("last {shortest} to {length} {unit}s{layout}"),
+        _ => format!("last {length} {unit}s{layout}"),
+    };
+    let times = |n: i64| if n == 1 { "once".to_owned() } else { format!("{n} times") };
+    let seen = times(total);
+    if count == total {
+        format!("{context}, seen {seen}: always followed by this")
+    } else {
+        format!("{context}, seen {seen}: followed by this {}", times(count))
+    }
 }
 
 /// The matching words and what follows them, on one line.
@@ -79,21 +100,25 @@ pub(crate) fn explain(
     Ok(Box::new(ExplanationOutput { prompt, explanation }))
 }
 
-fn print_matches(found: &TextMatches, f: &mut Formatter<'_>) -> std::fmt::Result {
-    for found in &found.documents {
-        let offsets: Vec<String> = found.offsets.iter().take(8).map(u64::to_string).collect();
-        let more = if found.offsets.len() > 8 { ", …" } else { "" };
-        let retired = if found.live { "" } else { ", retired" };
-        let details = format!("at byte {}{more}{retired}", offsets.join(", "));
-        writeln!(f, "{:>6}  {}  {}", found.count, found.document, styled(FAINT, details))?;
+fn print_passages(closest: &ClosestPassages, f: &mut Formatter<'_>) -> std::fmt::Result {
+    for passage in &closest.passages {
+        let details = format!("line {}, shares {}", passage.line, passage.words.join(", "));
+        let document = styled(GOOD, &passage.document);
+        writeln!(f, "{:>4.2}  {document} {}", passage.score, styled(FAINT, details))?;
+        writeln!(f, "      {}", passage.excerpt.trim().replace('\n', " ⏎ "))?;
     }
-    let plural = if found.documents.len() == 1 { "document" } else { "documents" };
-    let all = format!("{} in {} {plural}", found.count, found.documents.len());
-    writeln!(f, "{}", styled(FAINT, all))
+    if closest.passages.is_empty() {
+        writeln!(f, "{}", styled(FAINT, "no document shares a word with this text"))?;
+    }
+    Ok(())
 }
 
-pub(crate) fn find(options: &TextOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
+pub(crate) fn closest(
+    options: &ClosestOptions,
+    progress: &Progress,
+) -> anyhow::Result<Box<dyn Report>> {
     let model = snapshot(&options.model, progress)?;
     progress.step("searching");
-    Ok(Box::new(Printed::new(model.find(&given(&options.text)?)?, print_matches)))
+    let closest = model.closest(&given(&options.text)?, options.passages as usize)?;
+    Ok(Box::new(Printed::new(closest, print_passages)))
 }

@@ -1,11 +1,7 @@
 //! `memo verify`, `rebuild`, `merge`, `backup`, `freeze`, `export` and `import`.
 
-use super::size::asked;
-use super::{advise, close, open, snapshot};
-use crate::args::model::{
-    ExportOptions, FreezeOptions, ImportOptions, MergeOptions, ModelOptions, RebuildOptions,
-    ToOptions,
-};
+use super::{close, open, snapshot};
+use crate::args::model::{ExportOptions, ImportOptions, MergeOptions, ModelOptions, ToOptions};
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::printed::{Printed, WithPath};
 use crate::progress::Progress;
@@ -37,17 +33,16 @@ pub(crate) fn verify(
 }
 
 fn print_rebuilt(done: &WithPath<RebuildReport>, f: &mut Formatter<'_>) -> std::fmt::Result {
-    let RebuildReport { parameters, digest } = &done.result;
-    let cells = format!("{} cells", thousands(*parameters));
-    writeln!(f, "{} {}  {}", styled(GOOD, "rebuilt"), done.path, styled(FAINT, cells))?;
+    let RebuildReport { bytes, digest } = &done.result;
+    let size = format!("{:.1} MiB", *bytes as f64 / 1_048_576.0);
+    writeln!(f, "{} {}  {}", styled(GOOD, "rebuilt"), done.path, styled(FAINT, size))?;
     writeln!(f, "  {}", styled(FAINT, format!("digest {digest}")))
 }
 
 pub(crate) fn rebuild(
-    options: &RebuildOptions,
+    options: &ModelOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
-    let size = asked(&options.size);
     let mut store = match open(&options.model, progress) {
         Ok(store) => store,
         // A damaged checkpoint is what rebuilding is for.
@@ -57,13 +52,13 @@ pub(crate) fn rebuild(
         },
     };
     progress.step("rebuilding");
-    let result = store.rebuild(size)?;
+    let result = store.rebuild()?;
     let path = options.model.display().to_string();
     Ok(Box::new(Printed::new(WithPath { path, result }, print_rebuilt)))
 }
 
 fn print_merged(done: &WithPath<MergeReport>, f: &mut Formatter<'_>) -> std::fmt::Result {
-    let MergeReport { added, same, conflicts, renamed, load, .. } = &done.result;
+    let MergeReport { added, same, conflicts, renamed, .. } = &done.result;
     let details = format!(
         "{} new, {} the same, {} in conflict, {} renamed",
         added.len(),
@@ -71,8 +66,7 @@ fn print_merged(done: &WithPath<MergeReport>, f: &mut Formatter<'_>) -> std::fmt
         conflicts.len(),
         renamed.len()
     );
-    writeln!(f, "{}  {}", styled(GOOD, "merged"), styled(FAINT, details))?;
-    advise(f, &done.path, *load)
+    writeln!(f, "{}  {}", styled(GOOD, "merged"), styled(FAINT, details))
 }
 
 pub(crate) fn merge(
@@ -87,7 +81,14 @@ pub(crate) fn merge(
     let mut other = open(&options.other, progress)?;
     progress.step("merging");
     let reason = options.reason.reason.as_deref();
-    let result = store.merge(&mut other, options.conflict.into(), reason)?;
+    let result = match store.merge(&mut other, options.conflict.into(), reason) {
+        Err(Error::Conflict(id)) => bail!(
+            "cannot merge: document {id:?} has another content in {}; --conflict ours keeps the one here, --conflict \
+             theirs takes that one as a new version, --conflict rename takes it under another id",
+            options.other.display()
+        ),
+        merged => merged?,
+    };
     close(store, progress)?;
     let path = options.model.display().to_string();
     Ok(Box::new(Printed::new(WithPath { path, result }, print_merged)))
@@ -124,9 +125,8 @@ pub(crate) fn backup(options: &ToOptions, progress: &Progress) -> anyhow::Result
 }
 
 fn print_frozen(done: &WithPath<FreezeReport>, f: &mut Formatter<'_>) -> std::fmt::Result {
-    let FreezeReport { bits, bytes, positions, recall_before, recall_after } = &done.result;
-    let plural = if *bits == 1 { "bit" } else { "bits" };
-    let details = format!("{bits} {plural} a cell, {:.1} MiB", *bytes as f64 / 1_048_576.0);
+    let FreezeReport { bytes, positions, recall_before, recall_after } = &done.result;
+    let details = format!("{:.1} MiB", *bytes as f64 / 1_048_576.0);
     writeln!(f, "{} {}  {}", styled(GOOD, "froze to"), done.path, styled(FAINT, details))?;
     writeln!(
         f,
@@ -137,13 +137,10 @@ fn print_frozen(done: &WithPath<FreezeReport>, f: &mut Formatter<'_>) -> std::fm
     )
 }
 
-pub(crate) fn freeze(
-    options: &FreezeOptions,
-    progress: &Progress,
-) -> anyhow::Result<Box<dyn Report>> {
+pub(crate) fn freeze(options: &ToOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
     progress.step("freezing");
-    let result = store.freeze(&options.to, options.bits)?;
+    let result = store.freeze(&options.to)?;
     let path = options.to.display().to_string();
     Ok(Box::new(Printed::new(WithPath { path, result }, print_frozen)))
 }

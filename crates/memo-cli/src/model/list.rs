@@ -5,9 +5,7 @@ use crate::args::model::{ModelOptions, ShowOptions, TraceOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled, thousands};
 use crate::printed::Printed;
 use crate::progress::Progress;
-use memo_store::{
-    DigestReport, Document, DocumentState, DocumentText, FILE_LABEL, Transaction, fitting_size,
-};
+use memo_store::{DigestReport, Document, DocumentState, DocumentText, FILE_LABEL, Transaction};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 
@@ -63,23 +61,27 @@ fn print_document(shown: &DocumentText, f: &mut Formatter<'_>) -> std::fmt::Resu
         writeln!(f, "  {}", styled(FAINT, line))?;
     }
     match &shown.text {
-        Some(text) => writeln!(f, "\n{}", text.trim_end()),
+        Some(text) if text.ends_with('\n') => write!(f, "\n{text}"),
+        Some(text) => writeln!(f, "\n{text}"),
         None => Ok(()),
     }
 }
 
+fn print_text(shown: &DocumentText, f: &mut Formatter<'_>) -> std::fmt::Result {
+    f.write_str(shown.text.as_deref().unwrap_or_default())
+}
+
 pub(crate) fn show(options: &ShowOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let model = snapshot(&options.model, progress)?;
-    let shown = match options.version {
-        // A version that was asked for and is not there is an error, not nothing.
-        Some(_) => {
-            let document = model.document(&options.document)?;
-            let text = Some(model.text(&options.document, options.version)?);
-            DocumentText { document, text }
-        }
-        None => model.show(&options.document, None)?,
+    // What was asked for and is not there is an error, not nothing.
+    let shown = if options.text || options.version.is_some() {
+        let document = model.document(&options.document)?;
+        let text = Some(model.text(&options.document, options.version)?);
+        DocumentText { document, text }
+    } else {
+        model.show(&options.document, None)?
     };
-    Ok(Box::new(Printed::new(shown, print_document)))
+    Ok(Box::new(Printed::new(shown, if options.text { print_text } else { print_document })))
 }
 
 #[derive(Serialize)]
@@ -100,6 +102,8 @@ impl Display for Log {
                 _ => String::new(),
             };
             let reason = t.reason.as_ref().map_or_else(String::new, |r| format!("  “{r}”"));
+            let unfinished =
+                if t.unfinished { "  not finished: `memo forget --finish` does that" } else { "" };
             writeln!(
                 f,
                 "{:>5}  {}  {:<9} {}{more}{}",
@@ -107,7 +111,7 @@ impl Display for Log {
                 styled(FAINT, t.time),
                 styled(GOOD, format!("{:<9}", t.kind.name())),
                 names.join(", "),
-                styled(FAINT, format!("{undone}{reason}"))
+                styled(FAINT, format!("{undone}{reason}{unfinished}"))
             )?;
         }
         Ok(())
@@ -137,53 +141,20 @@ impl Display for Stats {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let mib = |bytes: u64| format!("{:.1} MiB", bytes as f64 / 1_048_576.0);
         writeln!(f, "{}", styled(TITLE, &self.model))?;
-        let memo_store::Stats { tokenizer, heads, layers, load, predicted_recall, .. } =
-            &self.stats;
-        let frozen =
-            self.stats.frozen.map_or_else(String::new, |bits| format!(", frozen at {bits} bits"));
-        writeln!(f, "  model       {heads} heads, {layers} layers, {tokenizer}{frozen}")?;
+        let memo_store::Stats { tokenizer, frozen, context_words, .. } = &self.stats;
+        let words = if context_words.is_empty() { "tokens alone" } else { "tokens and words" };
+        let frozen = if *frozen { ", frozen" } else { "" };
+        writeln!(f, "  model       {tokenizer}, {words}{frozen}")?;
         let documents = self.stats.documents.map_or_else(|| "none kept".to_owned(), thousands);
         writeln!(
             f,
             "  documents   {documents}  {}",
             styled(FAINT, format!("{} tokens", thousands(self.stats.tokens)))
         )?;
-        let each = self
-            .stats
-            .bytes_per_token
-            .map_or_else(String::new, |b| format!(", {} bytes a token", thousands(b as u64)));
-        writeln!(
-            f,
-            "  memory      {}  {}",
-            mib(self.stats.bytes),
-            styled(
-                FAINT,
-                format!(
-                    "cells {}, tables {}{each}",
-                    mib(self.stats.cell_bytes),
-                    mib(self.stats.table_bytes)
-                )
-            )
-        )?;
-        let full = ((load * 20.0).round() as usize).min(20);
-        let style = if *load <= 1.0 { GOOD } else { anstyle::AnsiColor::Red.on_default() };
-        writeln!(
-            f,
-            "  load        {}{} {:.1} %",
-            styled(style, "█".repeat(full)),
-            styled(FAINT, "░".repeat(20 - full)),
-            100.0 * load
-        )?;
-        writeln!(f, "  recall      about {:.2} % expected", 100.0 * predicted_recall)?;
-        if *load > 1.0 {
-            let needed = fitting_size(self.stats.tokens).parameters() >> 20;
-            writeln!(
-                f,
-                "  too full: `memo rebuild {} --memory {needed}MiB` makes room",
-                self.model
-            )?;
-        }
-        Ok(())
+        let each = self.stats.bytes_per_token;
+        let each = each.map(|bytes| format!("{} bytes a token", thousands(bytes.round() as u64)));
+        let (memory, each) = (mib(self.stats.bytes), each.unwrap_or_default());
+        writeln!(f, "  memory      {memory}  {}", styled(FAINT, each))
     }
 }
 

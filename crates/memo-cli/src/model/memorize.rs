@@ -1,14 +1,12 @@
 //! `memo memorize`: a corpus is read whole and checked against the model before anything changes.
 
 use super::sync::FolderSync;
-use super::{advise, close, open};
+use super::{close, create, open};
 use crate::args::model::MemorizeOptions;
-use crate::output::{FAINT, GOOD, Incomplete, Report, styled, thousands};
+use crate::output::{Coded, FAINT, GOOD, INCOMPLETE, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::bail;
-use memo_store::{
-    FILE_LABEL, FileConflict, MemorizeReport, NewDocument, NewModel, Store, fitting_size,
-};
+use memo_store::{FILE_LABEL, FileConflict, MemorizeReport, NewDocument, NewModel, Store};
 use memo_text::{Corpus, CorpusDocument, CorpusEntry, CorpusOptions, Skip, SkipReason, Tokenizer};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
@@ -103,7 +101,7 @@ impl Display for MemorizeOutput {
             let names = styled(FAINT, format!("{}{more}", names.join(", ")));
             writeln!(f, "{} {what} whose text is gone  {names}", styled(GOOD, "retired"))?;
         }
-        advise(f, &self.model, self.report.load)
+        Ok(())
     }
 }
 
@@ -116,7 +114,6 @@ fn counted(count: usize, what: &str) -> String {
 #[derive(Default)]
 struct CorpusContents {
     documents: Vec<NewDocument>,
-    tokens: u64,
     skipped: Vec<Skipped>,
 }
 
@@ -127,9 +124,8 @@ pub(crate) fn memorize(
     let mut sync = if options.sync { Some(FolderSync::new(&options.paths)?) } else { None };
     let existing =
         if options.model.exists() { Some(open(&options.model, progress)?) } else { None };
-    let tokenizer = existing.as_ref().map_or_else(Tokenizer::gpt2, |s| s.tokenizer().clone());
-    let CorpusContents { documents, tokens, skipped } =
-        read(options, &tokenizer, sync.as_mut(), progress)?;
+    let tokenizer = tokenizer(options, existing.as_ref())?;
+    let CorpusContents { documents, skipped } = read(options, &tokenizer, sync.as_mut(), progress)?;
     let (made, count) = (existing.is_none(), documents.len());
     if count == 0 && (made || sync.is_none()) {
         let given: Vec<String> = options.paths.iter().map(|p| p.display().to_string()).collect();
@@ -150,7 +146,7 @@ pub(crate) fn memorize(
         if let Some(sync) = sync {
             retired = sync.gone(store.documents()?);
         }
-        let done = put(&mut store, documents, tokens, options)?;
+        let done = store.memorize(documents, options.reason.reason.as_deref())?;
         for id in &retired {
             let reason = options.reason.reason.as_deref();
             store.retire(id, reason.or(Some("its text is gone")))?;
@@ -158,16 +154,32 @@ pub(crate) fn memorize(
         close(store, progress)?;
         done
     } else {
-        let new = NewModel { size: fitting_size(tokens), ..NewModel::default() };
+        let new = NewModel { tokenizer, ..NewModel::default() };
         Store::create_filled(&options.model, &new, |store| {
             store.observe(progress.callback());
-            put(store, documents, tokens, options)
+            anyhow::Ok(store.memorize(documents, options.reason.reason.as_deref())?)
         })?
     };
     let incomplete = skipped.iter().any(|skipped| skipped.failed);
     let model = options.model.display().to_string();
     let report = MemorizeOutput { report, retired, skipped, model, made };
-    Ok(if incomplete { Box::new(Incomplete(report)) } else { Box::new(report) })
+    Ok(Box::new(Coded { report, code: if incomplete { INCOMPLETE } else { 0 } }))
+}
+
+/// The tokenizer of the model, or of the one that will be made. A model keeps the one that it was made with.
+fn tokenizer(options: &MemorizeOptions, existing: Option<&Store>) -> anyhow::Result<Tokenizer> {
+    let Some(store) = existing else { return create::tokenizer(&options.tokenizer) };
+    let has = store.tokenizer();
+    if options.tokenizer.tokenizer.is_some() || options.tokenizer.vocab_from.is_some() {
+        let asked = create::tokenizer(&options.tokenizer)?;
+        if asked.name() != has.name() || asked.to_json()? != has.to_json()? {
+            let (model, has) = (options.model.display(), has.name());
+            bail!(
+                "{model} was made with the tokenizer {has}, and keeps it; --tokenizer is for a new model"
+            );
+        }
+    }
+    Ok(has.clone())
 }
 
 /// Refuses to replace documents that come from elsewhere.
@@ -184,23 +196,6 @@ fn refuse(conflicts: &[FileConflict]) -> anyhow::Result<()> {
         counted(conflicts.len(), "document"),
         shown.collect::<String>()
     );
-}
-
-/// Memorizes documents of so many tokens, if they fit or must.
-fn put(
-    store: &mut Store,
-    documents: Vec<NewDocument>,
-    tokens: u64,
-    options: &MemorizeOptions,
-) -> anyhow::Result<MemorizeReport> {
-    if let Some(over) = store.overload(tokens)?.filter(|_| !options.force) {
-        let model = options.model.display();
-        bail!(
-            "{model} {over}; make it larger with `memo rebuild {model} --memory {}MiB`, or use --force",
-            over.needed >> 20
-        );
-    }
-    Ok(store.memorize(documents, options.reason.reason.as_deref())?)
 }
 
 /// Reads and encodes the documents that were asked for.
@@ -221,13 +216,15 @@ fn read(
             CorpusEntry::Skipped(skip) => reading.skipped.push(skip.into()),
             CorpusEntry::Document(document) => {
                 let ids = encode(&document, tokenizer, progress)?;
-                reading.tokens += ids.len() as u64 + 1;
-                let CorpusDocument { id, labels, source, .. } = document;
-                let id = options.id.clone().unwrap_or(id);
+                let CorpusDocument { id, labels, source, location, .. } = document;
+                // What comes through a pipe as one text has no name: its content tells it from the next one.
+                let nameless = source.is_none() && location.line.is_none();
+                let id = options.id.clone().or((!nameless || options.corpus.names()).then_some(id));
                 let source = source.map(|source| (FILE_LABEL.to_owned(), source));
                 let labels = labels.into_iter().chain(options.labels.iter().cloned());
                 let labelled = |new: NewDocument, (key, value)| new.with_label(key, value);
-                let new = NewDocument::tokens(ids).with_id(id);
+                let new = NewDocument::tokens(ids);
+                let new = if let Some(id) = id { new.with_id(id) } else { new };
                 reading.documents.push(labels.chain(source).fold(new, labelled));
             }
         }

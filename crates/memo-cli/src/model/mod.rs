@@ -1,14 +1,19 @@
 //! Commands on a model directory: arguments in, a report out; the work is the store's.
 
 mod change;
+mod chat;
 mod complete;
 mod create;
+mod diff;
 mod explain;
+mod find;
+mod forget;
 mod keep;
 mod list;
 mod measure;
 mod memorize;
-mod size;
+mod prove;
+mod sources;
 mod sync;
 
 use crate::args::model::ModelCommand;
@@ -16,7 +21,6 @@ use crate::output::Report;
 use crate::progress::Progress;
 use anyhow::bail;
 use memo_store::{Snapshot, Store};
-use std::fmt::Formatter;
 use std::path::Path;
 
 pub(crate) fn run(
@@ -28,11 +32,13 @@ pub(crate) fn run(
         ModelCommand::Init(options) => create::init(options),
         ModelCommand::Memorize(options) => memorize::memorize(options, progress),
         ModelCommand::Complete(options) => complete::complete(options, progress, json),
+        ModelCommand::Chat(options) => chat::chat(options, progress, json),
         ModelCommand::Recall(options) => measure::recall(options, progress),
         ModelCommand::Score(options) => measure::score(options, progress),
         ModelCommand::Explain(options) => explain::explain(options, progress),
-        ModelCommand::Find(options) => explain::find(options, progress),
-        ModelCommand::Forget(options) => change::forget(options, progress),
+        ModelCommand::Find(options) => find::find(options, progress),
+        ModelCommand::Closest(options) => explain::closest(options, progress),
+        ModelCommand::Forget(options) => forget::forget(options, progress, json),
         ModelCommand::Retire(options) => change::retire(options, progress),
         ModelCommand::Restore(options) => change::restore(options, progress),
         ModelCommand::Replace(options) => change::replace(options, progress),
@@ -44,7 +50,9 @@ pub(crate) fn run(
         ModelCommand::Trace(options) => list::trace(options, progress),
         ModelCommand::Stats(options) => list::stats(options, progress),
         ModelCommand::Digest(options) => list::digest(options, progress),
+        ModelCommand::Diff(options) => diff::diff(options, progress),
         ModelCommand::Verify(options) => keep::verify(options, progress),
+        ModelCommand::Prove(options) => prove::prove(options, progress),
         ModelCommand::Rebuild(options) => keep::rebuild(options, progress),
         ModelCommand::Merge(options) => keep::merge(options, progress),
         ModelCommand::Backup(options) => keep::backup(options, progress),
@@ -82,18 +90,6 @@ pub(crate) fn refuse_file(path: &Path) -> anyhow::Result<()> {
 fn close(store: Store, progress: &Progress) -> anyhow::Result<()> {
     progress.step("writing a checkpoint");
     Ok(store.close()?)
-}
-
-/// What to do about a memory that is too full.
-fn advise(f: &mut Formatter<'_>, model: &str, load: f64) -> std::fmt::Result {
-    if load <= 1.0 {
-        return Ok(());
-    }
-    let full = 100.0 * load;
-    writeln!(
-        f,
-        "  the memory is {full:.0} % full: `memo rebuild {model} --memory …` makes it larger"
-    )
 }
 
 /// A text given on the command line; `-` reads it from standard input.

@@ -107,19 +107,20 @@ fn measure(extra: &[&str]) -> Value {
 #[test]
 fn a_text_is_recalled_and_half_of_it_forgotten_exactly() {
     for tokenizer in ["gpt2", "words", "bytes"] {
-        let report =
-            measure(&["--tokenizer", tokenizer, "--sample", "0", "--params-per-token", "200"]);
+        let report = measure(&["--tokenizer", tokenizer, "--sample", "0"]);
         let number =
             |key: &str| report[key].as_f64().unwrap_or_else(|| panic!("{key} of {report}"));
-        // Sixteen bytes back do not always tell one day from another.
-        let least = if tokenizer == "bytes" { 0.7 } else { 1.0 };
+        // Sixty-four bytes back do not always tell one day from another.
+        let least = if tokenizer == "bytes" { 0.99 } else { 1.0 };
         assert!(number("recall") >= least, "{tokenizer}: {report}");
-        assert!(number("recall_damaged_prompt") > 0.9 * least);
+        // Prompts are put right word by word; a byte is less than that.
+        let least_damaged = if tokenizer == "bytes" { 0.6 } else { 0.7 };
+        assert!(number("recall_damaged_prompt") > least_damaged, "{tokenizer}: {report}");
         assert!(number("held_out_perplexity") > 1.0 && number("held_out_perplexity_known") > 1.0);
         assert_eq!(report["forget_exact"], true);
         let halves = |key: &str, k: usize| report[key][k].as_f64().unwrap();
         assert!(halves("recall_kept_half", 1) >= least);
-        assert!(halves("recall_forgotten_half", 1) < halves("recall_forgotten_half", 0) - 0.1);
+        assert!(halves("recall_forgotten_half", 1) < halves("recall_forgotten_half", 0) - 0.05);
         for key in [
             "tokens",
             "parameters",
@@ -134,8 +135,10 @@ fn a_text_is_recalled_and_half_of_it_forgotten_exactly() {
         let same = report["held_out_perplexity"] == report["held_out_perplexity_known"];
         assert_eq!(same, tokenizer != "words");
     }
-    let sum = measure(&["--readout", "sum", "--tokenizer", "words"]);
-    assert_eq!((&sum["engine"], &sum["forget_exact"]), (&"sparse".into(), &true.into()));
+    let [words, tokens] = [measure(&[]), measure(&["--no-words"])];
+    let number = |report: &Value| report["parameters"].as_u64().unwrap();
+    assert!(number(&words) > number(&tokens), "contexts of words take cells");
+    assert_eq!(tokens["forget_exact"], true);
 }
 
 #[test]
@@ -160,16 +163,9 @@ fn what_cannot_be_read_is_not_measured() {
         );
     }
     let story = file("story.txt", story().as_bytes());
-    for wrong in [
-        ["--params", "0"],
-        ["--params-per-token", "-1"],
-        ["--tokenizer", "klingon"],
-        ["--readout", "steam"],
-        ["--sample", "-3"],
-    ] {
+    for wrong in [["--tokenizer", "klingon"], ["--threads", "-1"], ["--sample", "-3"]] {
         memo(&[&["measure", "--text", &story], &wrong[..]].concat()).code(2);
     }
-    memo(&["measure", "--text", &story, "--params", "99999999999999"]).code(1);
 }
 
 #[test]

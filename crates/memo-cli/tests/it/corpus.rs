@@ -245,7 +245,7 @@ fn every_line_of_a_file_is_forgotten() {
     let home = home.path();
     write(home, &[("posts.jsonl", "{\"text\": \"First post.\"}\n{\"text\": \"Second post.\"}\n")]);
     said(home, &["memorize", "notes.memo", "posts.jsonl"]);
-    let receipt = json(home, &["forget", "notes.memo", "--file", "posts.jsonl"]);
+    let receipt = json(home, &["forget", "notes.memo", "--file", "posts.jsonl", "--yes"]);
     assert_eq!(receipt["documents"], serde_json::json!(["posts.jsonl#1", "posts.jsonl#2"]));
     assert_eq!(ids(home, "live"), ["cat.txt", "owl.txt"]);
 }

@@ -36,7 +36,6 @@ fn ctrl_c_leaves_the_model_as_it_was_or_complete() {
             .unwrap();
     }
     std::fs::write(home.join("long.txt"), long).unwrap();
-    said(home, &["rebuild", "notes.memo", "--memory", "24MiB"]);
     said(home, &["backup", "notes.memo", "whole.memo"]);
     said(home, &["memorize", "whole.memo", "long.txt"]);
     let digest = |model: &str| json(home, &["digest", model])["digest"].clone();
@@ -59,6 +58,46 @@ fn ctrl_c_leaves_the_model_as_it_was_or_complete() {
     assert_eq!(digest("notes.memo"), whole);
 }
 
+/// Neither a model nor a copy is half there, whenever the user changes their mind.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_nothing_half_made() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let lines =
+        (0..20_000).map(|day| format!("On day {day} the heron counted {} boats.\n", day % 311));
+    std::fs::write(home.join("long.txt"), lines.collect::<String>()).unwrap();
+    let unfinished = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.unwrap().file_name().to_str().unwrap().contains("unfinished")
+    };
+    let mut interrupted = 0;
+    for milliseconds in [100, 200, 300, 400, 600, 800, 1200, 2000] {
+        let mut child = start(home, &["memorize", "n.memo", "long.txt"]);
+        // Until it has begun to make the model, or is done.
+        for _ in 0..milliseconds {
+            if std::fs::read_dir(home).unwrap().any(unfinished)
+                || child.try_wait().unwrap().is_some()
+            {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(milliseconds / 10));
+        let pid = child.id().to_string();
+        Command::new("kill").args(["-INT", &pid]).stderr(Stdio::null()).status().unwrap();
+        let ended = child.wait().unwrap();
+        assert!(!std::fs::read_dir(home).unwrap().any(unfinished), "after {milliseconds} ms");
+        if home.join("n.memo").exists() {
+            json(home, &["verify", "n.memo"]);
+            std::fs::remove_dir_all(home.join("n.memo")).unwrap();
+        } else {
+            assert_eq!(ended.code(), Some(130));
+            interrupted += 1;
+        }
+    }
+    assert!(interrupted > 0, "every model was made before it could be interrupted");
+}
+
 #[test]
 fn a_closed_pipe_ends_quietly() {
     let home = notes();
@@ -69,11 +108,11 @@ fn a_closed_pipe_ends_quietly() {
         writeln!(lines, "{{\"text\": \"Note {k} of a long evening.\"}}").unwrap();
     }
     std::fs::write(home.join("notes-of-the-evening.jsonl"), lines).unwrap();
-    said(home, &["memorize", "notes.memo", "notes-of-the-evening.jsonl", "--force"]);
+    said(home, &["memorize", "notes.memo", "notes-of-the-evening.jsonl"]);
     for line in [
         "$MEMO docs notes.memo | head -1",
         "$MEMO docs notes.memo --json | head -1",
-        "$MEMO complete notes.memo 'The owl' -n 400 --temperature 1 --stream | head -c 1",
+        "$MEMO complete notes.memo 'The owl' -n 400 --temperature 1 --seed 1 --stream | head -c 1",
         "$MEMO demo | head -1",
         "$MEMO --help | head -1",
     ] {

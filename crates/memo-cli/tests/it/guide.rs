@@ -13,15 +13,9 @@ fn steady(shown: &str) -> String {
     let line = |line: &str| {
         let line: Vec<String> = line.trim_end().split(' ').map(word).collect();
         let line = line.join(" ");
-        // Rates, and the noise of a memory's cells.
-        match (line.find(" tokens/s"), line.find(" ± ")) {
-            (Some(end), _) => {
-                let start = line[..end].rfind(' ').map_or(0, |at| at + 1);
-                format!("{}RATE{}", &line[..start], &line[end..])
-            }
-            (_, Some(at)) => format!("{}NOISE", &line[..at]),
-            _ => line,
-        }
+        let Some(end) = line.find(" tokens/s") else { return line };
+        let start = line[..end].rfind(' ').map_or(0, |at| at + 1);
+        format!("{}RATE{}", &line[..start], &line[end..])
     };
     shown.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }

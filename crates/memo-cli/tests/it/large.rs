@@ -1,5 +1,5 @@
 //! A large text on a small machine: 200 MB are memorized, recalled and completed from in less than 2 GB of memory. Takes
-//! minutes and five GB of disk; `cargo xtask test --all` runs it.
+//! minutes and some GB of disk; `cargo xtask test --all` runs it.
 
 use memo::random::{Purpose, Stream};
 use std::io::{BufWriter, Write};
@@ -66,7 +66,7 @@ fn memo(home: &Path, args: &[&str]) -> (String, u64) {
 }
 
 #[test]
-#[ignore = "takes minutes and five GB of disk"]
+#[ignore = "takes minutes and some GB of disk"]
 fn two_hundred_megabytes_in_two_gigabytes() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("large.txt");

@@ -28,12 +28,14 @@ fn steady(shown: &str) -> String {
 #[test]
 fn a_tour_in_words() {
     let home = notes();
-    let tour: [&[&str]; 12] = [
+    let tour: [&[&str]; 14] = [
         &["docs", "notes.memo"],
         &["stats", "notes.memo"],
         &["complete", "notes.memo", "The owl reads", "-n", "8"],
         &["explain", "notes.memo", "The owl reads", "-n", "1"],
+        &["complete", "notes.memo", "The owl rea", "-n", "8"],
         &["find", "notes.memo", "sleeps"],
+        &["closest", "notes.memo", "Which OWL sleeps?"],
         &["edit", "notes.memo", "--prompt", "The owl reads at", "--target", " noon."],
         &["complete", "notes.memo", "The owl reads", "-n", "3"],
         &["rollback", "notes.memo", "2", "--reason", "she does not"],
@@ -72,27 +74,14 @@ fn scripts_get_their_keys() {
     keys(&score, &["tokens", "log_likelihood", "perplexity"]);
     assert!(score["perplexity"].as_f64().unwrap() < 3.0);
     let stats = json(home, &["stats", "notes.memo"]);
-    keys(
-        &stats,
-        &[
-            "heads",
-            "layers",
-            "parameters",
-            "bytes",
-            "documents",
-            "tokens",
-            "parameters_per_token",
-            "bytes_per_token",
-            "load",
-            "noise",
-            "predicted_recall",
-        ],
-    );
+    let counted = ["documents", "tokens", "cells", "bytes", "bytes_per_token", "transaction"];
+    keys(&stats, &counted);
+    keys(&stats, &["tokenizer", "frozen", "context_tokens", "context_words"]);
     let why = json(home, &["explain", "notes.memo", "The owl reads"]);
     assert_eq!(why["prediction"], " at");
     let best = &why["candidates"][0];
     keys(best, &["token", "text", "probability", "evidence", "sources"]);
-    keys(&best["evidence"][0], &["layer", "head", "context_tokens", "count", "noise"]);
+    keys(&best["evidence"][0], &["unit", "length", "from_start", "count", "total"]);
     keys(&best["sources"][0], &["document", "version", "offset", "match_tokens"]);
     assert_eq!(best["sources"][0]["document"], "owl.txt");
     let digest = json(home, &["digest", "notes.memo"])["digest"].as_str().unwrap().to_owned();
@@ -110,11 +99,14 @@ fn scripts_get_their_keys() {
     json(home, &["export", "notes.memo", "out"]);
     json(home, &["import", "out", "in.memo"]);
     assert_eq!(json(home, &["digest", "in.memo"])["digest"], receipt["digest_after"]);
-    let frozen = json(home, &["freeze", "notes.memo", "small.memo", "--bits", "2"]);
+    let frozen = json(home, &["freeze", "notes.memo", "small.memo"]);
     assert_eq!(frozen["recall_after"], frozen["recall_before"]);
     assert_eq!(json(home, &["complete", "small.memo", "The owl"])["completion"], OWL[7..]);
     json(home, &["merge", "notes.memo", "copy.memo"]);
-    json(home, &["rebuild", "notes.memo", "--memory", "8MiB"]);
+    let merged = json(home, &["digest", "notes.memo"])["digest"].clone();
+    let rebuilt = json(home, &["rebuild", "notes.memo"]);
+    keys(&rebuilt, &["bytes", "digest"]);
+    assert_eq!(rebuilt["digest"], merged);
     assert!(json(home, &["verify", "notes.memo"])["damage"].as_array().unwrap().is_empty());
 }
 
@@ -143,7 +135,7 @@ fn readers_need_nobody_to_be_gone() {
     writer
         .memorize([memo_store::NewDocument::text("A third note.").with_id("third")], None)
         .unwrap();
-    let commands: [&[&str]; 12] = [
+    let commands: [&[&str]; 13] = [
         &["docs", "notes.memo"],
         &["show", "notes.memo", "third"],
         &["log", "notes.memo"],
@@ -151,6 +143,7 @@ fn readers_need_nobody_to_be_gone() {
         &["stats", "notes.memo"],
         &["digest", "notes.memo"],
         &["verify", "notes.memo"],
+        &["prove", "notes.memo", "--without", "owl.txt"],
         &["find", "notes.memo", "third"],
         &["explain", "notes.memo", "A third"],
         &["complete", "notes.memo", "A third"],
@@ -192,7 +185,8 @@ fn a_secret_is_forgotten_from_standard_input() {
     let home = notes();
     let secret = "Marta keeps the spare key under the blue stone.";
     let mut command = Command::cargo_bin("memo").unwrap();
-    let command = command.args(["forget", "notes.memo", "--text", "-"]).current_dir(home.path());
+    let command =
+        command.args(["forget", "notes.memo", "--text", "-", "--yes"]).current_dir(home.path());
     command.write_stdin(format!("{secret}\n")).assert().success();
     let found = json(home.path(), &["find", "notes.memo", "Marta"]);
     assert_eq!(found["count"], 0);
@@ -200,34 +194,25 @@ fn a_secret_is_forgotten_from_standard_input() {
 }
 
 #[test]
-fn a_memory_that_would_be_too_full_asks() {
+fn words_count_whatever_their_case_unless_they_are_left_out() {
     let home = notes();
     let home = home.path();
-    said(home, &["init", "small.memo", "--params", "65536"]);
-    std::fs::write(home.join("long.txt"), "many words that go on and on, ".repeat(400)).unwrap();
-    let refused = memo(home, &["memorize", "small.memo", "long.txt"]).code(1);
-    let error = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
-    assert!(error.contains("--force") && error.contains("memo rebuild"), "{error}");
-    said(home, &["memorize", "small.memo", "long.txt", "--force"]);
-    assert!(said(home, &["stats", "small.memo"]).contains("too full"));
-    said(home, &["init", "other.memo", "--params", "65536"]);
-    let merged = said(home, &["merge", "other.memo", "small.memo"]);
-    assert!(merged.contains("% full: `memo rebuild other.memo"), "{merged}");
-}
-
-#[test]
-fn slots_of_one_s_own_make_a_model() {
-    let home = notes();
-    let home = home.path();
-    let slots = ["--slots", "8:8,0:1,0:2,0:4,0:8", "--params", "1000000"];
-    said(home, &[&["init", "own.memo"], &slots[..]].concat());
-    assert_eq!(json(home, &["stats", "own.memo"])["layers"], 4);
-    json(home, &["memorize", "own.memo", "notes"]);
-    let why = json(home, &["explain", "own.memo", "The owl reads at night by", "-n", "1"]);
-    let contexts = why["candidates"][0]["evidence"].as_array().unwrap();
-    let contexts: Vec<u64> = contexts.iter().filter_map(|e| e["context_tokens"].as_u64()).collect();
-    assert_eq!(contexts, [1, 2, 4, 8]);
-    assert_eq!(json(home, &["complete", "own.memo", "The owl reads"])["completion"], OWL[13..]);
+    let contexts = |model: &str| {
+        let why = json(home, &["explain", model, "THE OWL READS AT", "-n", "1"]);
+        let evidence = why["candidates"][0]["evidence"].as_array().unwrap().clone();
+        evidence.iter().filter(|slot| slot["unit"] == "words").count()
+    };
+    assert!(contexts("notes.memo") > 0);
+    assert_eq!(
+        json(home, &["complete", "notes.memo", "THE OWL READS AT"])["completion"],
+        OWL[16..]
+    );
+    json(home, &["init", "tokens.memo", "--no-words"]);
+    json(home, &["memorize", "tokens.memo", "notes"]);
+    assert_eq!(contexts("tokens.memo"), 0);
+    let stats = json(home, &["stats", "tokens.memo"]);
+    assert_eq!(stats["context_words"], serde_json::json!([]));
+    assert_eq!(json(home, &["complete", "tokens.memo", "The owl reads"])["completion"], OWL[13..]);
 }
 
 #[test]
@@ -260,6 +245,56 @@ fn a_stop_ends_a_completion_and_a_space_stands_before_words() {
     said(home, &["memorize", "words.memo", "notes/owl.txt"]);
     let streamed = ["complete", "words.memo", "The owl reads", "-n", "2", "--stream"];
     assert_eq!(said(home, &streamed), "The owl reads at night\n");
+}
+
+#[test]
+fn a_new_model_takes_the_tokenizer_that_is_asked_for_and_keeps_it() {
+    let home = notes();
+    let home = home.path();
+    let memorize = ["memorize", "o.memo", "notes", "--tokenizer"];
+    assert_eq!(json(home, &[&memorize[..], &["o200k"]].concat())["made"], true);
+    assert_eq!(json(home, &["stats", "o.memo"])["tokenizer"], "o200k");
+    // Asked again for the same, as a script does.
+    assert_eq!(json(home, &[&memorize[..], &["o200k"]].concat())["made"], false);
+    let refused =
+        memo(home, &[&memorize[..], &["gpt2"]].concat()).code(1).get_output().stderr.clone();
+    let refused = String::from_utf8(refused).unwrap();
+    assert!(refused.contains("o.memo was made with the tokenizer o200k"), "{refused}");
+    let words = ["memorize", "w.memo", "notes", "--tokenizer", "words", "--vocab-from"];
+    json(home, &[&words[..], &["notes"]].concat());
+    assert_eq!(json(home, &["stats", "w.memo"])["tokenizer"], "words");
+}
+
+#[test]
+fn a_proof_is_a_rehearsal_and_its_exit_code_says_how_it_went() {
+    let home = notes();
+    let home = home.path();
+    let before = json(home, &["digest", "notes.memo"])["digest"].clone();
+    let proof = json(home, &["prove", "notes.memo", "--without", "cat.txt"]);
+    assert_eq!((&proof["equal"], &proof["digest"]), (&true.into(), &before));
+    let said = said(home, &["prove", "notes.memo", "--without", "cat.txt", "owl.txt"]);
+    assert!(said.contains("`memo forget notes.memo --doc cat.txt --doc owl.txt`"), "{said}");
+    assert_eq!(json(home, &["digest", "notes.memo"])["digest"], before);
+    let receipt = json(home, &["forget", "notes.memo", "--doc", "cat.txt"]);
+    assert_eq!(receipt["digest_after"], proof["digest_after"]);
+    let after = json(home, &["prove", "notes.memo"]);
+    assert_eq!((&after["equal"], &after["digest"]), (&true.into(), &proof["digest_never_saw"]));
+    memo(home, &["prove", "notes.memo", "--without", "nobody"]).code(1);
+    // Checkpoints of the same transaction, of which one knows another text than its ledger.
+    for (name, text) in [("one", OWL), ("two", "Other words.")] {
+        let new = memo_store::NewModel::default();
+        let mut store = memo_store::Store::create(&home.join(name), &new).unwrap();
+        store.memorize([memo_store::NewDocument::text(text).with_id("owl")], None).unwrap();
+        store.checkpoint().unwrap();
+    }
+    let file = "memory.000000000001";
+    std::fs::copy(home.join("two").join(file), home.join("one").join(file)).unwrap();
+    let output = memo(home, &["prove", "one", "--json"]).code(1).get_output().stdout.clone();
+    let proof: Value = serde_json::from_slice(&output).unwrap();
+    assert_eq!(proof["equal"], false);
+    let shown = memo(home, &["prove", "one"]).code(1).get_output().stdout.clone();
+    let shown = String::from_utf8(shown).unwrap();
+    assert!(shown.starts_with("different") && shown.contains("`memo rebuild one`"), "{shown}");
 }
 
 #[test]

@@ -68,3 +68,17 @@ fn bash_completes_commands_and_options() {
     assert_eq!(complete("memo mem"), "memorize");
     assert_eq!(complete("memo complete --top"), "--top-k --top-p");
 }
+
+#[test]
+fn scripts_and_pages_are_printed() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    said(home, &["pages", "out"]);
+    let read = |path: &str| std::fs::read_to_string(home.join(path)).unwrap();
+    for (shell, file) in [("bash", "memo.bash"), ("zsh", "_memo"), ("fish", "memo.fish")] {
+        assert_eq!(said(home, &["completions", shell]), read(&format!("out/completions/{file}")));
+    }
+    assert_eq!(said(home, &["man"]), read("out/man/memo.1"));
+    assert_eq!(said(home, &["man", "complete"]), read("out/man/memo-complete.1"));
+    assert_eq!(json(home, &["man", "chat"])["name"], "memo-chat.1");
+}

@@ -37,6 +37,7 @@ fn home() -> tempfile::TempDir {
     file("utf16.txt", b"\xff\xfeh\0i\0");
     file("owl.txt", b"Another owl.");
     file("bad.jsonl", b"{\"text\": 5}\n");
+    json(home.path(), &["memorize", "clash.memo", "owl.txt"]);
     home
 }
 
@@ -102,6 +103,12 @@ fn models_documents_and_transactions_that_are_not_there() {
             (2, &["rollback", "notes.memo", "-1"]),
             (1, &["merge", "notes.memo", "notes.memo"]),
             (1, &["merge", "notes.memo", "file.memo"]),
+            (1, &["merge", "notes.memo", "clash.memo"]),
+            (1, &["show", "notes.memo", "nobody", "--text"]),
+            (1, &["diff", "notes.memo", "nowhere.memo"]),
+            (1, &["chat", "nowhere.memo"]),
+            (1, &["man", "remember"]),
+            (2, &["completions", "tcsh"]),
             (1, &["import", "notes", "new.memo"]),
             (1, &["backup", "notes.memo", "file.memo"]),
             (1, &["export", "notes.memo", "notes"]),
@@ -131,23 +138,8 @@ fn numbers_out_of_bounds() {
             (2, &["complete", "notes.memo", "x", "--stop", ""]),
             (2, &["explain", "notes.memo", "x", "-n", "-1"]),
             (2, &["show", "notes.memo", "owl.txt", "--version", "0"]),
-            (2, &["init", "new.memo", "--memory", "1KiB"]),
-            (2, &["init", "new.memo", "--memory", "99999GiB"]),
-            (2, &["init", "new.memo", "--memory", "-1GiB"]),
-            (2, &["init", "new.memo", "--memory", "much"]),
-            (2, &["init", "new.memo", "--memory", "1GiB", "--params", "100000"]),
-            (2, &["init", "new.memo", "--params", "99999999999999999999"]),
-            (2, &["init", "new.memo", "--heads", "1"]),
-            (2, &["init", "new.memo", "--layers", "-2"]),
-            (2, &["init", "new.memo", "--older", "17"]),
-            (1, &["init", "new.memo", "--heads", "64", "--layers", "16"]),
+            (2, &["init", "new.memo", "--memory", "1GiB"]),
             (2, &["init", "new.memo", "--seed", "1e9"]),
-            (2, &["init", "new.memo", "--slots", "0:1,2"]),
-            (2, &["init", "new.memo", "--slots", "4:8"]),
-            (2, &["init", "new.memo", "--slots", "0:0"]),
-            (2, &["init", "new.memo", "--slots", "0:-1"]),
-            (1, &["init", "new.memo", "--slots", "0:1,0:1"]),
-            (2, &["init", "new.memo", "--slots", "0:1", "--older", "1"]),
             (2, &["init", "new.memo", "--engine", "dense"]),
             (2, &["init", "new.memo", "--dim", "2048"]),
             (2, &["init", "new.memo", "--tokenizer", "gpt5"]),
@@ -155,12 +147,61 @@ fn numbers_out_of_bounds() {
             (1, &["init", "new.memo", "--tokenizer", "words"]),
             (1, &["init", "new.memo", "--tokenizer", "words", "--vocab-from", "empty.txt"]),
             (1, &["init", "new.memo", "--vocab-from", "notes/owl.txt"]),
-            (2, &["freeze", "notes.memo", "new.memo", "--bits", "3"]),
+            (2, &["freeze", "notes.memo", "new.memo", "--bits", "2"]),
             (2, &["merge", "notes.memo", "file.memo", "--conflict", "maybe"]),
         ],
     );
     insta::assert_snapshot!("numbers", shown);
     assert!(!home.path().join("new.memo").exists());
+}
+
+/// A script that asks for JSON gets it also when something is wrong.
+#[test]
+fn errors_are_json_where_json_is_asked_for() {
+    let home = home();
+    for (code, args, message) in [
+        (
+            1,
+            &["forget", "notes.memo", "--doc", "nobody"][..],
+            "there is no document \"nobody\"; `memo docs` lists them",
+        ),
+        (
+            1,
+            &["docs", "file.memo"],
+            "file.memo is a file; a model is a directory, which `memo init` makes",
+        ),
+        (
+            1,
+            &["diff", "notes.memo", "notes.memo", "--prompts", "nowhere.txt"],
+            "nowhere.txt: cannot read prompts",
+        ),
+        (
+            2,
+            &["complete", "notes.memo", "x", "-n", "0"],
+            "invalid value '0' for '--tokens <N>': must be a whole number from 1 to 100000",
+        ),
+        (2, &["remember"], "unrecognized subcommand 'remember'"),
+        (
+            2,
+            &["forget", "notes.memo"],
+            "the following required arguments were not provided:\n  <--doc <ID>|--file <FILE>|--text <TEXT>|--label <KEY=VALUE>|--glob <GLOB>|--older-than <AGE>|--finish>",
+        ),
+    ] {
+        let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();
+        let output = memo(home.path(), &args).code(code).get_output().clone();
+        assert!(output.stdout.is_empty(), "{args:?}");
+        let error: serde_json::Value = serde_json::from_slice(&output.stderr)
+            .unwrap_or_else(|_| panic!("{args:?}: {}", String::from_utf8_lossy(&output.stderr)));
+        assert_eq!(error["error"]["message"], message);
+        assert_eq!(error["error"]["exit_code"], code);
+        let causes = error["error"]["causes"].as_array().unwrap();
+        assert_eq!(causes.len(), usize::from(message.ends_with("prompts")), "{error}");
+    }
+    // What stands after -- is text, and help is no error.
+    let text = memo(home.path(), &["complete", "nowhere.memo", "--", "--json"]).code(1);
+    assert!(text.get_output().stderr.starts_with(b"error: "));
+    let help = memo(home.path(), &["complete", "--help", "--json"]).success();
+    assert!(help.get_output().stdout.starts_with(b"Continue a prompt"));
 }
 
 /// No mistake, although it looks like one.

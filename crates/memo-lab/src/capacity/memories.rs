@@ -6,14 +6,14 @@ use crate::{Error, Share};
 use memo::codes::{CodeKind, TokenCodes};
 use memo::dense::{SingleConfig, SingleMemory};
 use memo::random::{Purpose, Stream};
-use memo::readout::{ReadOut, Scratch, Sum};
-use memo::sparse::{Memory, Ram, Settings, Slot, Span, Storage};
+use memo::superposed::readout::{ReadOut, Scratch, Sum};
+use memo::superposed::{Memory, Ram, Settings, Slot, Span};
 use rayon::prelude::*;
 
 /// Symbols, as in the paper.
 pub(super) const VOCABULARY: usize = 100_000;
 
-/// Cells in a row of the sparse engine.
+/// Cells in a row of the superposed engine.
 const WIDTH: usize = 256;
 
 /// Batches stored by one call.
@@ -163,12 +163,12 @@ fn settings(shape: Shape, seed: u64) -> Settings {
     Settings { vocabulary: end + 1, end, seed, heads: 2, slots: vec![slot] }
 }
 
-/// The same memory with fewer bits in each cell, as freezing a model leaves them: one bit keeps the sign and, for the row,
+/// The same memory with fewer bits in each cell, as if it were stored in less: one bit keeps the sign and, for the row,
 /// Σx²/Σ|x|; two bits also whether a cell is above the row's mean size, and two numbers for the row; eight bits keep
 /// everything up to 127.
 fn cut(memory: &Memory, bits: u32) -> Result<Memory, Error> {
-    let mut storage = Ram::new(memory.cells().len())?;
-    let rows = storage.bytes_mut().par_chunks_exact_mut(WIDTH);
+    let mut cells = Ram::new(memory.cells().len())?;
+    let rows = cells.bytes_mut().par_chunks_exact_mut(WIDTH);
     rows.zip(memory.cells().par_chunks_exact(WIDTH)).for_each(|(out, row)| {
         let values: Vec<f32> = row.iter().map(|&cell| f32::from(cell as i8)).collect();
         let cut = if bits == 8 { values } else { cut_row(&values, bits) };
@@ -176,7 +176,7 @@ fn cut(memory: &Memory, bits: u32) -> Result<Memory, Error> {
             *out = value.round().clamp(-127.0, 127.0) as i8 as u8;
         }
     });
-    Ok(Memory::with_storage(memory.settings().clone(), Box::new(storage))?)
+    Ok(Memory::with_cells(memory.settings().clone(), cells)?)
 }
 
 fn cut_row(row: &[f32], bits: u32) -> Vec<f32> {

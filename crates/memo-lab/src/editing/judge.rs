@@ -4,7 +4,7 @@
 use super::records::{Fact, Prompt, Target};
 use crate::{Error, Share};
 use memo::metrics::harmonic_mean;
-use memo::readout::{BACKOFF, ReadOut, Scratch};
+use memo::readout::{BACKOFF, Scratch};
 use memo::sparse::Memory;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -94,8 +94,8 @@ fn score(
     let (mut sum, mut said) = (0.0, true);
     for &token in &target.tokens {
         let distribution = BACKOFF.distribution(memory, &context, scratch)?;
-        sum += distribution.probability(token).ln();
-        said &= distribution.best() == token;
+        sum += distribution.probability(token)?.ln();
+        said &= distribution.best()? == token;
         context.push(token);
     }
     Ok((sum / target.tokens.len().max(1) as f64, said))

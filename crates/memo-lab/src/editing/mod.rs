@@ -8,7 +8,7 @@ mod records;
 use self::judge::{Answer, Verdict, judge};
 use self::records::{Data, Fact, Prompt};
 use crate::{Error, Lab, Page, Setting, seconds};
-use memo::sparse::{Memory, PARAMETERS_PER_TOKEN, Size};
+use memo::sparse::Memory;
 use memo_store::{NewDocument, NewModel, Store};
 use memo_text::TokenizerSpec;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ impl Case {
 /// What editing did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Outcome {
-    /// Tokens of statements memorized, and cells.
+    /// Tokens of statements memorized, and cells that are not zero.
     tokens: u64,
     parameters: u64,
     records: usize,
@@ -118,13 +118,7 @@ impl Trial {
         for statement in &statements {
             tokens += data.tokenizer.encode(statement)?.len() as u64 + 1;
         }
-        let edited: u64 = data.facts.iter().map(|fact| fact.new.tokens.len() as u64).sum();
-        let new = NewModel {
-            tokenizer: data.tokenizer.clone(),
-            size: Size::Parameters(PARAMETERS_PER_TOKEN * (tokens + edited)),
-            seed,
-            ..NewModel::default()
-        };
+        let new = NewModel { tokenizer: data.tokenizer.clone(), seed, ..NewModel::default() };
         let mut store = Store::create(directory, &new)?;
         let documents: Vec<NewDocument> = statements
             .into_iter()
@@ -215,7 +209,7 @@ fn measure(data: &Data, case: Case, seed: u64) -> Result<Outcome, Error> {
         *ending = (ending.0 + before.paraphrase, ending.1 + after.paraphrase);
     }
     let Trial { store, weights, failed, edit_seconds, rollback_seconds, .. } = trial;
-    let parameters = store.config().memory.parameters();
+    let parameters = store.memory()?.cells();
     Ok(Outcome {
         tokens,
         parameters,
@@ -282,11 +276,11 @@ mod tests {
             let said = |answer: Answer| answer.said.right;
             assert_eq!(edited.before.efficacy.preferred, Share { right: 0, tried: 12 }, "{case:?}");
             assert_eq!((edited.edits >= 12, edited.failed), (true, 0), "{case:?}");
-            // Made alone, an edit wins. Made together, a later edit of a prompt that is almost the same can win over it,
-            // most of all in the smallest of these memories, the one without neighbours.
+            // Made alone, an edit wins. Made together, a later edit of a prompt that is almost the same can win over it, as each
+            // has the smallest weight that wins when it is made.
             let least = match case {
                 Case::Alone => 12,
-                Case::Together | Case::BothWordings => 10,
+                Case::Together | Case::BothWordings => 8,
                 Case::Strangers => 6,
             };
             assert!(said(edited.after.efficacy) >= least, "{case:?}: {edited:?}");
@@ -296,8 +290,9 @@ mod tests {
             } else {
                 assert!(neighbours.0 >= 11 && neighbours.1 >= 11, "{case:?}: {edited:?}");
             }
-            let follows = said(edited.after.paraphrase) >= 8;
-            assert_eq!(follows, case == Case::BothWordings, "{case:?}: {edited:?}");
+            let follows = said(edited.after.paraphrase);
+            let (least, most) = if case == Case::BothWordings { (6, 12) } else { (0, 7) };
+            assert!((least..=most).contains(&follows), "{case:?}: {edited:?}");
             assert_ne!(edited.digest_edited.as_ref(), Some(&edited.digest));
             assert_eq!(edited.endings[1].1, edited.after.paraphrase);
         }

@@ -5,7 +5,6 @@ use super::records::Data;
 use super::{Case, ENDINGS, Outcome};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
 use crate::{Cell, Page, Provenance, Share, Table};
-use memo::sparse::PARAMETERS_PER_TOKEN;
 use memo_terminal::output::thousands;
 
 type Results = [(Case, Outcome)];
@@ -75,7 +74,7 @@ fn set_up(results: &Results, data: &Data) -> String {
     format!(
         "Each of {records} CounterFact records has a prompt with its true target, a new target, another wording of the prompt, and a neighbour: a \
          statement about something else with the same true target, which must stay. The statements with their true targets, the neighbours' too, are memorized as documents \
-         of a model directory ({tokens} tokens of `{tokenizer}`; {parameters} cells, {PARAMETERS_PER_TOKEN} for each token of statements and new targets). Then each \
+         of a model directory ({tokens} tokens of `{tokenizer}`; {parameters} cells). Then each \
          record is edited as `memo edit` does it: only the target's positions are written, with the smallest weight up to 8 that makes each of its tokens win. Paraphrases \
          are never memorized.\n\n\
          | measure | what it is |\n|---|---|\n\

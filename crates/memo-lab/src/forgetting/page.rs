@@ -3,7 +3,6 @@
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
 use crate::{Cell, Page, Provenance, Table};
 use memo::metrics::KolmogorovSmirnov;
-use memo::sparse::PARAMETERS_PER_TOKEN;
 use memo::unlearning::{Level, Measures, Outcome, PAIRS_PER_AUTHOR, QUANTILES, ROUNDS, State};
 use memo_terminal::output::thousands;
 use std::fmt::Write as _;
@@ -74,7 +73,7 @@ fn set_up(results: &Results, tokenizer: &str, asked: usize) -> String {
     format!(
         "The data has {pairs} questions and answers about {authors} made-up authors, {PAIRS_PER_AUTHOR} each (TOFU: the files of what to forget and what to \
          retain). A pair is one document: the question, a line feed, the answer; {tokens} tokens of `{tokenizer}` in all, document ends included. The memory \
-         has {parameters} cells, {PARAMETERS_PER_TOKEN} a token, and the default read-out (back-off). Forgotten are the last authors of the file, as in \
+         is then left with {parameters} cells that are not zero. Forgotten are the last authors of the file, as in \
          TOFU's own smaller splits; then the whole file; then everything. At most {asked} answers are asked for, drawn at random where there are more.\n\n\
          | measure | what it is |\n|---|---|\n\
          | exact memorization | the share of an answer's tokens that are the most probable ones, given the question and the true tokens before; over all tokens |\n\

@@ -4,8 +4,8 @@ use super::texts::{Batch, HEADS, VOCABULARY};
 use crate::{Error, Share};
 use memo::codes::CodeKind;
 use memo::dense::{Composition, DenseConfig, DenseMemo, Distiller, Recall};
-use memo::readout::{BACKOFF, ReadOut, Scratch};
-use memo::sparse::{Memory, Settings, Slot, Span};
+use memo::superposed::readout::{BACKOFF, ReadOut, Scratch};
+use memo::superposed::{Memory, Settings, Slot, Span};
 use rayon::prelude::*;
 
 /// What memorizes.

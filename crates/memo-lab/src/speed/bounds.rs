@@ -4,7 +4,7 @@ use super::best_of;
 use crate::Error;
 use memo::dense::CorrelationMemory;
 use memo::random::{Purpose, Stream};
-use memo::sparse::{Ram, Storage};
+use memo::superposed::Ram;
 use rayon::prelude::*;
 use std::hint::black_box;
 

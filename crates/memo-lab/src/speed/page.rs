@@ -4,7 +4,7 @@ use super::{Point, Timed, VOCABULARY, dense, sparse};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
 use crate::{Cell, Page, Provenance, Table};
 use memo::codes::CodeKind;
-use memo::sparse::PARAMETERS_PER_TOKEN;
+use memo::superposed::PARAMETERS_PER_TOKEN;
 use memo_terminal::output::thousands;
 use std::fmt::Write as _;
 

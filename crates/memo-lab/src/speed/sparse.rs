@@ -2,8 +2,8 @@
 
 use super::{VOCABULARY, best_of, bounds, texts};
 use crate::Error;
-use memo::readout::{BACKOFF, ReadOut, Scratch};
-use memo::sparse::{Memory, PARAMETERS_PER_TOKEN, Settings, Shape, Size};
+use memo::superposed::readout::{BACKOFF, ReadOut, Scratch};
+use memo::superposed::{Memory, PARAMETERS_PER_TOKEN, Settings, Shape};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::time::Instant;
@@ -45,8 +45,7 @@ pub(super) struct Loaded {
 }
 
 fn memory(cells: u64, seed: u64) -> Result<Memory, Error> {
-    let size = Size::Parameters(cells);
-    let settings = Settings::new(VOCABULARY, VOCABULARY - 1, seed, &Shape::default(), size)?;
+    let settings = Settings::new(VOCABULARY, VOCABULARY - 1, seed, &Shape::default(), cells)?;
     Ok(Memory::new(settings)?)
 }
 

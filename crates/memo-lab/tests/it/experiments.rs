@@ -83,25 +83,40 @@ fn editing_leaves_its_files() {
     assert_eq!(csv.lines().count(), 1 + 4 * 2, "{csv}");
 }
 
-#[test]
-fn the_curve_of_a_text_leaves_its_files() {
-    let home = tempfile::tempdir().unwrap();
+fn log() -> String {
     let line = |day: usize| {
         let boat = ["cutter", "ketch", "dory", "lugger", "yawl"][day * 3 % 5];
         format!("Day {day} : a {boat} with {} crates came in at {} .\n", day * 7 % 31, day * 5 % 24)
     };
-    let text: String = (1..=120).map(line).collect();
-    file(home.path(), "log.txt", &text);
-    let args = ["--quick", "--text", "log.txt", "--split", "0.8", "--tokenizer", "words"];
-    let csv =
-        leaves_its_files(home.path(), "realtext", &[&args[..], &["--sample", "200"]].concat());
-    for engine in ["sparse: back-off", "sparse: the paper's sum", "dense: the paper's model"] {
-        assert!(csv.contains(engine), "{csv}");
-    }
+    (1..=120).map(line).collect()
+}
+
+#[test]
+fn the_table_of_texts_leaves_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    file(home.path(), "log.txt", &log());
+    file(home.path(), "capitals.txt", &log().to_uppercase());
+    let args = ["--quick", "--text", "log.txt", "capitals.txt", "--split", "0.8"];
+    let args = [&args[..], &["--tokenizer", "words", "--sample", "200"]].concat();
+    let csv = leaves_its_files(home.path(), "realtext", &args);
+    assert_eq!(csv.lines().count(), 1 + 2 * 3, "{csv}");
     let refused = |args: &[&str]| {
         lab(home.path(), &[&["realtext", "--text", "log.txt"], args].concat()).code(2);
     };
     refused(&["--split", "1.5"]);
     refused(&["--split", "0.5", "--held-out", "log.txt"]);
-    refused(&["--curve", "--engine", "dense"]);
+    refused(&["--table", "--engine", "dense"]);
+}
+
+#[test]
+fn cues_leave_their_files() {
+    let home = tempfile::tempdir().unwrap();
+    file(home.path(), "log.txt", &log());
+    file(home.path(), "capitals.txt", &log().to_uppercase());
+    let csv =
+        leaves_its_files(home.path(), "cues", &["--quick", "--text", "log.txt", "capitals.txt"]);
+    let questions = ["log,", "capitals,", "unique cue of 3 words", "lower case", "in a loop"];
+    assert!(questions.iter().all(|question| csv.contains(question)), "{csv}");
+    lab(home.path(), &["cues"]).code(2);
+    lab(home.path(), &["cues", "--text", "nothing.txt"]).code(1);
 }

@@ -55,7 +55,7 @@ pub(crate) async fn edit(
 ) -> Result<Response, ApiError> {
     // A few tokens, tried with one weight after the other.
     let cost = Cost::Tokens(0);
-    let change = move |store: &mut Store| store.edit(&prompt, &target, reason.as_deref());
+    let change = move |store: &mut Store| store.edit_passage(&prompt, &target, reason.as_deref());
     respond(&app, &app.tasks.spawn(TaskKind::Edit, cost, change)?, true).await
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Pagination, Reason, TransactionList, respond};
 use crate::app::App;
-use crate::error::{ApiError, ErrorBody, ErrorCode};
+use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
 use crate::model::Cost;
 use crate::tasks::{Task, TaskHandle, TaskKind};
@@ -135,9 +135,6 @@ pub(crate) struct MemorizeRequest {
 pub(crate) struct MemorizeOptions {
     /// Kept with the transaction.
     reason: Option<String>,
-    /// Whether to memorize even if the memory would be too full to recall everything.
-    #[serde(default)]
-    force: bool,
     /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
     #[serde(default = "yes")]
     wait: bool,
@@ -173,9 +170,6 @@ pub(crate) struct UploadQuery {
     id: Option<String>,
     /// Kept with the transaction.
     reason: Option<String>,
-    /// Whether to memorize even if the memory would be too full to recall everything.
-    #[serde(default)]
-    force: bool,
     /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
     #[serde(default = "yes")]
     wait: bool,
@@ -185,7 +179,7 @@ pub(crate) struct UploadQuery {
 #[utoipa::path(post, path = "/api/upload", tag = "documents", params(UploadQuery), request_body(content = String, content_type = "application/octet-stream", description = "The file: text in UTF-8, or any bytes if the tokenizer is `bytes`"), responses((status = 200, body = MemorizeReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn upload(
     State(app): State<App>,
-    Query(UploadQuery { id, reason, force, wait }): Query<UploadQuery>,
+    Query(UploadQuery { id, reason, wait }): Query<UploadQuery>,
     headers: HeaderMap,
     body: Result<Bytes, axum::extract::rejection::BytesRejection>,
 ) -> Result<Response, ApiError> {
@@ -202,7 +196,7 @@ pub(crate) async fn upload(
     let documents = documents.into_iter().map(|CorpusDocument { id, content, labels, .. }| {
         DocumentContent { content, id: named.then_some(id), labels }
     });
-    memorize_documents(&app, documents.collect(), MemorizeOptions { reason, force, wait }).await
+    memorize_documents(&app, documents.collect(), MemorizeOptions { reason, wait }).await
 }
 
 /// A document that is to be memorized.
@@ -215,7 +209,7 @@ struct DocumentContent {
 async fn memorize_documents(
     app: &App,
     inputs: Vec<DocumentContent>,
-    MemorizeOptions { reason, force, wait }: MemorizeOptions,
+    MemorizeOptions { reason, wait }: MemorizeOptions,
 ) -> Result<Response, ApiError> {
     if inputs.is_empty() || inputs.iter().any(|input| input.content.as_bytes().is_empty()) {
         return Err(ApiError::invalid_field("text", "there is no text to memorize"));
@@ -235,16 +229,9 @@ async fn memorize_documents(
             let labelled = |document: NewDocument, (k, v)| document.with_label(k, v);
             documents.push(labels.into_iter().fold(document, labelled));
         }
-        Ok((Cost::Tokens(tokens), (documents, tokens)))
+        Ok((Cost::Tokens(tokens), documents))
     };
-    let change = move |store: &mut Store, (documents, tokens): (Vec<NewDocument>, u64)| {
-        if let Some(over) = store.overload(tokens)?.filter(|_| !force) {
-            let message = format!(
-                "the memory {over}; make it larger (`/api/rebuild` with {} MiB), or say `force`",
-                over.needed >> 20
-            );
-            return Err(ApiError::new(StatusCode::CONFLICT, message).with_code(ErrorCode::Full));
-        }
+    let change = move |store: &mut Store, documents: Vec<NewDocument>| {
         let report = store.memorize(documents, reason.as_deref())?;
         metrics.memorized.inc_by(report.tokens);
         Ok(report)

@@ -1,4 +1,4 @@
-//! Forgetting, with receipts, and its proof.
+//! Forgetting, with previews and receipts, and its proof.
 
 use super::{Reason, respond};
 use crate::app::App;
@@ -7,71 +7,109 @@ use crate::extract::{Json, Path, Query};
 use crate::model::Cost;
 use crate::tasks::{Task, TaskKind};
 use axum::extract::State;
-use axum::response::Response;
-use memo_store::{Proof, Receipt, Store};
-use serde::Deserialize;
+use axum::response::{IntoResponse, Response};
+use memo_store::{
+    DocumentFilter, ForgetPreview, Observer, Proof, Receipt, Selection, Snapshot, Store, Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// What to forget: documents, or a text wherever it stands.
-#[derive(Deserialize, ToSchema)]
+/// What to forget: documents, a text wherever it stands, or the documents that fit all of `labels`, `glob` and
+/// `older_than` that are given.
+#[derive(Default, Deserialize, ToSchema)]
 pub(crate) struct ForgetRequest {
     document: Option<String>,
     documents: Option<Vec<String>>,
     text: Option<String>,
+    /// Labels that a document has.
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+    /// A glob of its id: `*` and `?` stay within a name, `**` stands for any number of folders.
+    glob: Option<String>,
+    /// How long ago it was memorized at least, as in `90d`: `s`, `min`, `h`, `d`, `w` or `y`.
+    older_than: Option<String>,
+    /// Whether to say what would go, and change nothing.
+    #[serde(default)]
+    dry_run: bool,
     /// Kept with the transaction.
     reason: Option<String>,
 }
 
-/// Forgets documents or a text for good, and says what that reached.
-#[utoipa::path(post, path = "/api/forget", tag = "forgetting", request_body = ForgetRequest, responses((status = 200, body = Receipt), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+/// A receipt or, of a dry run, a preview.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it is only described: a receipt comes from its task")]
+pub(crate) enum ForgetResponse {
+    Receipt(Receipt),
+    Preview(ForgetPreview),
+}
+
+impl ForgetRequest {
+    fn selection(self) -> Result<Selection, ApiError> {
+        let ForgetRequest { document, documents, text, labels, glob, older_than, .. } = self;
+        let before = older_than.as_deref().map(Timestamp::ago).transpose()?;
+        let filter = DocumentFilter { labels, glob, before };
+        let filter = (filter != DocumentFilter::default()).then_some(filter);
+        match (document, documents, text, filter) {
+            (Some(id), None, None, None) => Ok(Selection::Documents(vec![id])),
+            (None, Some(ids), None, None) => Ok(Selection::Documents(ids)),
+            (None, None, Some(text), None) => Ok(Selection::Text(text)),
+            (None, None, None, Some(filter)) => Ok(Selection::Filter(filter)),
+            _ => Err(ApiError::bad_request(
+                "give one of `document`, `documents` and `text`, or any of `labels`, `glob` and `older_than`",
+            )),
+        }
+    }
+}
+
+/// Forgets documents or a text for good, and says what that reached; or says what would go.
+#[utoipa::path(post, path = "/api/forget", tag = "forgetting", request_body = ForgetRequest, responses((status = 200, body = ForgetResponse), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 507, body = ErrorBody, description = "The disk has no room for it")))]
 pub(crate) async fn forget(
     State(app): State<App>,
-    Json(ForgetRequest { document, documents, text, reason }): Json<ForgetRequest>,
+    Json(mut request): Json<ForgetRequest>,
 ) -> Result<Response, ApiError> {
-    let documents = match (document, documents, &text) {
-        (Some(id), None, None) => vec![id],
-        (None, Some(ids), None) => ids,
-        (None, None, Some(_)) => Vec::new(),
-        _ => return Err(ApiError::bad_request("give one of `document`, `documents` and `text`")),
-    };
-    let change = move |store: &mut Store| {
-        if let Some(text) = text {
-            return store.forget_text(&text, reason.as_deref());
-        }
-        let ids: Vec<&str> = documents.iter().map(String::as_str).collect();
-        store.forget(&ids, reason.as_deref())
-    };
+    let (dry_run, reason) = (request.dry_run, request.reason.take());
+    let what = request.selection()?;
+    if dry_run {
+        let preview = app.read(move |_, snapshot| Ok(snapshot.preview_forget(&what)?)).await?;
+        return Ok(axum::Json(preview).into_response());
+    }
+    let change = move |store: &mut Store| store.forget_selection(&what, reason.as_deref());
     respond(&app, &app.tasks.spawn(TaskKind::Forget, Cost::Whole, change)?, true).await
 }
 
 /// Forgets a document for good.
-#[utoipa::path(delete, path = "/api/documents/{id}", tag = "forgetting", params(("id" = String, Path), Reason), responses((status = 200, body = Receipt), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(delete, path = "/api/documents/{id}", tag = "forgetting", params(("id" = String, Path), Reason), responses((status = 200, body = Receipt), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 507, body = ErrorBody)))]
 pub(crate) async fn forget_document(
     State(app): State<App>,
     Path(id): Path<String>,
     Query(Reason { reason }): Query<Reason>,
 ) -> Result<Response, ApiError> {
-    let request = ForgetRequest { document: Some(id), documents: None, text: None, reason };
+    let request = ForgetRequest { document: Some(id), reason, ..ForgetRequest::default() };
     forget(State(app), Json(request)).await
 }
 
-/// A document to forget with a proof.
+/// Documents whose forgetting is to be proved.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct ProveRequest {
-    document: String,
-    /// Kept with the transaction.
-    reason: Option<String>,
+    /// Documents to forget in a copy of the memory; without any, the memory is compared as it is.
+    #[serde(default)]
+    without: Vec<String>,
     /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
     wait: Option<bool>,
 }
 
-/// Forgets a document, and proves it: the digest must be that of a memory which never saw it.
-#[utoipa::path(post, path = "/api/prove", tag = "forgetting", request_body = ProveRequest, responses((status = 200, body = Proof), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+/// Proves that forgetting leaves nothing, and changes nothing: a copy of the memory that forgets the documents must have the digest of
+/// one that never saw them.
+#[utoipa::path(post, path = "/api/prove", tag = "forgetting", request_body = ProveRequest, responses((status = 200, body = Proof), (status = 202, body = Task), (status = 404, body = ErrorBody)))]
 pub(crate) async fn prove(
     State(app): State<App>,
-    Json(ProveRequest { document, reason, wait }): Json<ProveRequest>,
+    Json(ProveRequest { without, wait }): Json<ProveRequest>,
 ) -> Result<Response, ApiError> {
-    let change = move |store: &mut Store| store.forget_with_proof(&[&document], reason.as_deref());
-    let task = app.tasks.spawn(TaskKind::Prove, Cost::Whole, change)?;
-    respond(&app, &task, wait.unwrap_or(true)).await
+    let read = move |snapshot: &Snapshot, observer: &Observer| {
+        let ids: Vec<&str> = without.iter().map(String::as_str).collect();
+        snapshot.prove(&ids, observer)
+    };
+    respond(&app, &app.tasks.spawn_read(TaskKind::Prove, read)?, wait.unwrap_or(true)).await
 }

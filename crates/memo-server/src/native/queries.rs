@@ -1,23 +1,23 @@
-//! Queries of the memory: completions token by token, scores of texts, explanations, and where a text stands.
+//! Queries of the memory: completions token by token, scores of texts, explanations, where a text stands, and what is closest to it.
 
 use crate::app::{App, AppState};
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::Json;
+use crate::extract::{Json, Query};
 use crate::generate::{checked, encode_prompt, generate, score};
 use axum::extract::State;
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use memo::readout::Sampling;
 use memo_store::{
-    Completion, CompletionOptions, CompletionToken, Explanation, FinishReason, MatchedContext,
-    TextMatches,
+    ClosestPassages, Completion, CompletionOptions, CompletionToken, Explanation, FinishReason,
+    MatchedContext, PromptMatch, TextMatches, fresh_seed,
 };
 use memo_text::StreamDecoder;
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::time::Instant;
 use tokio_stream::StreamExt;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// A prompt to continue, and how.
 #[derive(Deserialize, ToSchema)]
@@ -35,12 +35,14 @@ pub(crate) struct CompleteRequest {
     /// Draw only from the most probable tokens that together have this probability.
     #[schema(minimum = 0, maximum = 1)]
     top_p: Option<f64>,
-    /// The same seed draws the same text.
-    #[serde(default)]
-    seed: u64,
+    /// The same seed draws the same text; without one it is another each time, and the answer names it.
+    seed: Option<u64>,
     /// Up to 16 texts at which to stop.
     #[serde(default)]
     stop: Vec<String>,
+    /// Whether to go on where the memory does not know how.
+    #[serde(default)]
+    guess: bool,
     /// Whether to send tokens as they come: events `token`, and a last one `done`.
     #[serde(default)]
     stream: bool,
@@ -56,12 +58,15 @@ impl CompleteRequest {
                 temperature: self.temperature,
                 top_k: self.top_k,
                 top_p: self.top_p.unwrap_or(default.sampling.top_p),
-                seed: self.seed,
+                seed: self.seed.unwrap_or_else(fresh_seed),
                 ..default.sampling
             },
             stop: self.stop,
             top: Some(0),
             contexts: true,
+            heal: true,
+            find: true,
+            guess: self.guess,
         };
         let options = checked(options, limits)?;
         Ok((encode_prompt(app, &self.prompt)?, options))
@@ -77,6 +82,10 @@ pub(crate) struct CompletionEnd {
     tokens: usize,
     /// How fast they came.
     tokens_per_second: f64,
+    /// The seed of the draws, which draws the same again; none if nothing was drawn.
+    seed: Option<u64>,
+    /// How the prompt was found in the memory.
+    matched: Option<PromptMatch>,
 }
 
 /// Continues a prompt, with the probability of each token and the longest context that knew it.
@@ -114,6 +123,8 @@ pub(crate) async fn complete(
                     finish_reason: completion.finish_reason,
                     tokens: stream.generated(),
                     tokens_per_second: completion.tokens_per_second,
+                    seed: completion.seed,
+                    matched: completion.matched,
                 }
             });
             sender.send(match last {
@@ -180,7 +191,7 @@ pub(crate) struct ExplainRequest {
     candidates: Option<usize>,
 }
 
-/// Explains the most probable continuations: what each layer and head remembers of them, and their sources.
+/// Explains the most probable continuations: how often each followed every context that the memory sees, and their sources.
 #[utoipa::path(post, path = "/api/explain", tag = "reading", request_body = ExplainRequest, responses((status = 200, body = Explanation)))]
 pub(crate) async fn explain(
     State(app): State<App>,
@@ -198,4 +209,25 @@ pub(crate) async fn find(
     Json(TextRequest { text }): Json<TextRequest>,
 ) -> Result<axum::Json<TextMatches>, ApiError> {
     Ok(axum::Json(app.read(move |_, snapshot| Ok(snapshot.find(&text)?)).await?))
+}
+
+/// A text, and how many passages to look for.
+#[derive(Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ClosestQuery {
+    /// The text.
+    text: String,
+    /// The most passages, 5 by default.
+    limit: Option<usize>,
+}
+
+/// The passages of live documents that share the rarest words with a text.
+#[utoipa::path(get, path = "/api/closest", tag = "reading", params(ClosestQuery), responses((status = 200, body = ClosestPassages)))]
+pub(crate) async fn closest(
+    State(app): State<App>,
+    Query(ClosestQuery { text, limit }): Query<ClosestQuery>,
+) -> Result<axum::Json<ClosestPassages>, ApiError> {
+    let limit = limit.unwrap_or(5).clamp(1, 1000);
+    let closest = app.read(move |_, snapshot| Ok(snapshot.closest(&text, limit)?));
+    Ok(axum::Json(closest.await?))
 }

@@ -1,4 +1,4 @@
-//! The state of the model and of the server: figures, digest, size, health, metrics.
+//! The state of the model and of the server: figures, digest, health, metrics.
 
 use super::respond;
 use crate::app::{App, AppState};
@@ -10,7 +10,7 @@ use crate::workers::run_blocking;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use memo::sparse::{Digest, Size};
+use memo::sparse::Digest;
 use memo_store::{DigestReport, RebuildReport, Snapshot, Stats, Store};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
@@ -30,7 +30,7 @@ pub(crate) struct ModelStats {
     busy: bool,
 }
 
-/// The model in figures: sizes, documents, how full it is and how much it should recall.
+/// The model in figures: documents, tokens, bytes and contexts.
 #[utoipa::path(get, path = "/api/stats", tag = "model", responses((status = 200, body = ModelStats)))]
 pub(crate) async fn stats(State(app): State<App>) -> Result<axum::Json<ModelStats>, ApiError> {
     let stats = app.read(|app, snapshot| {
@@ -64,26 +64,20 @@ pub(crate) async fn digest(State(app): State<App>) -> Result<axum::Json<DigestRe
     Ok(axum::Json(report.await?))
 }
 
-/// The size of the new memory.
+/// How a memory is made anew.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct RebuildRequest {
-    /// Bytes of cells; the same as now by default.
-    #[schema(minimum = 65536)]
-    memory: Option<u64>,
     /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
     wait: Option<bool>,
 }
 
-/// Makes the memory anew from its documents, with more room if asked for.
+/// Makes the memory anew from its documents.
 #[utoipa::path(post, path = "/api/rebuild", tag = "model", request_body = RebuildRequest, responses((status = 200, body = RebuildReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn rebuild(
     State(app): State<App>,
-    Json(RebuildRequest { memory, wait }): Json<RebuildRequest>,
+    Json(RebuildRequest { wait }): Json<RebuildRequest>,
 ) -> Result<Response, ApiError> {
-    if memory.is_some_and(|bytes| bytes < 1 << 16) {
-        return Err(ApiError::invalid_field("memory", "memory must be at least 65536 bytes"));
-    }
-    let change = move |store: &mut Store| store.rebuild(memory.map(Size::Parameters));
+    let change = |store: &mut Store| store.rebuild();
     let task = app.tasks.spawn(TaskKind::Rebuild, Cost::Whole, change)?;
     respond(&app, &task, wait.unwrap_or(true)).await
 }

@@ -80,7 +80,9 @@ fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
         return Err(ApiError::invalid_field("logprobs", "logprobs must be between 0 and 20"));
     }
     let (limits, n) = (&app.config.limits, options.count());
-    let options = options.check(limits, 16, logprobs)?;
+    let mut options = options.check(limits, 16, logprobs)?;
+    // Tokens are meant as they are.
+    options.heal = !matches!(prompt, Some(Prompt::Tokens(_) | Prompt::TokenLists(_)));
     let encode = |text: String| encode_prompt(app, &text);
     let prompts: Vec<Vec<u32>> = match prompt {
         // As if a document began.

@@ -60,7 +60,9 @@ pub(crate) enum StopReason {
 impl From<&CompletionStream> for StopReason {
     fn from(stream: &CompletionStream) -> Self {
         match stream.finish_reason() {
-            Some(FinishReason::End | FinishReason::Stop) => StopReason::Stop,
+            Some(
+                FinishReason::End | FinishReason::Stop | FinishReason::Unknown | FinishReason::Loop,
+            ) => StopReason::Stop,
             _ => StopReason::Length,
         }
     }

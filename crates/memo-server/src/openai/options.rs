@@ -5,7 +5,7 @@ use crate::config::Limits;
 use crate::error::ApiError;
 use crate::generate::checked;
 use memo::readout::Sampling;
-use memo_store::CompletionOptions;
+use memo_store::{CompletionOptions, fresh_seed};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -102,12 +102,16 @@ impl Options {
                 temperature: self.temperature.unwrap_or(default.temperature),
                 top_k: self.top_k.unwrap_or(0).max(0) as usize,
                 top_p: self.top_p.unwrap_or(default.top_p),
-                seed: self.seed.map_or_else(random_seed, |seed| seed as u64),
+                seed: self.seed.map_or_else(fresh_seed, |seed| seed as u64),
                 ..default
             },
             stop,
             top,
             contexts: false,
+            heal: true,
+            // Log-probabilities are those of the prompt as it is given.
+            find: top.is_none(),
+            guess: false,
         };
         checked(options, limits)
     }
@@ -145,12 +149,4 @@ pub(super) fn nth(options: &CompletionOptions, n: usize) -> CompletionOptions {
     let mut options = options.clone();
     options.sampling.seed = options.sampling.seed.wrapping_add(n as u64);
     options
-}
-
-/// A seed for requests that give none.
-fn random_seed() -> u64 {
-    let mut bytes = [0; 8];
-    // Without randomness the same text is drawn each time, which is no harm.
-    let _ = getrandom::fill(&mut bytes);
-    u64::from_le_bytes(bytes)
 }

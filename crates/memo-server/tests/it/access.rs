@@ -30,6 +30,8 @@ async fn keys_open_what_they_may() {
     client.key = Some("reads-0123456789abcdef".to_owned());
     assert_eq!(client.get("/v1/models").await.status, 200);
     assert_eq!(client.post("/v1/completions", &json!({"prompt": "a"})).await.status, 200);
+    // A proof changes nothing.
+    assert_eq!(client.post("/api/prove", &json!({})).await.status, 200);
     assert_eq!(client.post("/api/documents", &text).await.status, 403);
     assert_eq!(client.delete("/api/documents/owl").await.status, 403);
     client.key = Some("write-0123456789abcdef".to_owned());
@@ -161,16 +163,19 @@ async fn work_that_nobody_waits_for_ends() {
     client.ok("/api/documents", &json!({"text": round, "id": "round"})).await;
     let (tokens, prompts, long) = (1 << 20, ["round"; 16], "round and ".repeat(6000));
     let much = [
-        ("/v1/completions", json!({"prompt": prompts, "n": 128, "max_tokens": tokens})),
+        (
+            "/v1/completions",
+            json!({"prompt": prompts, "n": 128, "max_tokens": tokens, "temperature": 1}),
+        ),
         (
             "/v1/completions",
             json!({"prompt": long, "n": 128, "max_tokens": 0, "echo": true, "logprobs": 2}),
         ),
         (
             "/v1/chat/completions",
-            json!({"messages": [{"role": "user", "content": "round"}], "n": 128, "max_tokens": tokens}),
+            json!({"messages": [{"role": "user", "content": "round"}], "n": 128, "max_tokens": tokens, "temperature": 1}),
         ),
-        ("/api/complete", json!({"prompt": "round", "max_tokens": tokens})),
+        ("/api/complete", json!({"prompt": "round", "max_tokens": tokens, "guess": true})),
     ];
     let (one, seats) = (json!({"prompt": "round"}), std::thread::available_parallelism().unwrap());
     // Takes all seats, and returns when others wait.

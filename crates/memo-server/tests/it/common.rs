@@ -6,7 +6,6 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
-use memo::sparse::{Shape, Size};
 use memo_server::{Config, serve};
 use memo_store::{NewModel, Store};
 use memo_text::Tokenizer;
@@ -17,18 +16,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-/// A model of bytes, small enough to make by the dozen.
+/// A model of bytes, quick to make.
 pub fn small() -> NewModel {
-    sized(1 << 20)
-}
-
-pub fn sized(cells: u64) -> NewModel {
-    NewModel {
-        tokenizer: Tokenizer::bytes(),
-        shape: Shape::default(),
-        size: Size::Parameters(cells),
-        seed: 7,
-    }
+    NewModel { tokenizer: Tokenizer::bytes(), words: true, seed: 7 }
 }
 
 /// A server, until it is stopped.

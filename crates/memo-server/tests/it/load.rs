@@ -107,7 +107,7 @@ async fn client(
                 let text = format!("client {number} writes line {count} of {}. ", draw(1 << 30))
                     .repeat(1 + draw(20) as usize);
                 outcome.open.lock().unwrap().insert(id.clone());
-                let body = post(json!({"text": text, "id": id, "force": true}));
+                let body = post(json!({"text": text, "id": id}));
                 let answer = client.begin(Method::POST, "/api/documents", &head, body).await?;
                 let status = answer.status().as_u16();
                 http_body_util::BodyExt::collect(answer.into_body()).await?;

@@ -1,10 +1,10 @@
 //! The native API, from the first document to the proof that it was forgotten.
 
-use crate::common::{Server, sized};
+use crate::common::{Server, small};
 use memo_server::{Config, Limits};
 use memo_store::{NewModel, Observer};
 use memo_text::Tokenizer;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fmt::Write;
 
 const OWL: &str = "The owl reads at night. ";
@@ -49,11 +49,20 @@ async fn a_life() {
         (&json!("a/fox"), &json!("The fox s"))
     );
     assert_eq!(client.ok("/api/find", &json!({"text": "The"})).await["count"], 2);
+    let closest = client.found("/api/closest?text=which+bird+reads%3F&limit=1").await;
+    assert_eq!(closest["passages"][0]["words"], json!(["reads"]));
 
     let before = client.found("/api/digest").await["digest"].clone();
     let edit = client.ok("/api/edit", &json!({"prompt": "The fox ", "target": "dances."})).await;
     let said = client.ok("/api/complete", &json!({"prompt": "The fox ", "max_tokens": 7})).await;
-    assert_eq!(said["completion"], "dances.");
+    assert_eq!((&said["completion"], &said["seed"]), (&"dances.".into(), &Value::Null));
+    // What was drawn without a seed can be drawn again.
+    let warm = json!({"prompt": "The", "max_tokens": 20, "temperature": 2.0});
+    let drawn = [client.ok("/api/complete", &warm).await, client.ok("/api/complete", &warm).await];
+    assert_ne!(drawn[0]["completion"], drawn[1]["completion"]);
+    let mut again = warm.clone();
+    again["seed"] = drawn[0]["seed"].clone();
+    assert_eq!(client.ok("/api/complete", &again).await["completion"], drawn[0]["completion"]);
     let path = format!("/api/transactions/{}/rollback", edit["transaction"]);
     client.ok(&path, &json!({})).await;
     assert_eq!(client.found("/api/digest").await["digest"], before);
@@ -71,13 +80,17 @@ async fn a_life() {
         3
     );
 
-    let proof = client.ok("/api/prove", &json!({"document": "a/fox"})).await;
-    assert_eq!(
-        (&proof["equal"], &proof["receipt"]["tokens"]),
-        (&json!(true), &json!(24)),
-        "{proof}"
-    );
-    assert_ne!(proof["digest_before"], proof["receipt"]["digest_after"]);
+    let proof = client.ok("/api/prove", &json!({"without": ["a/fox"]})).await;
+    assert_eq!((&proof["equal"], &proof["documents"]), (&json!(true), &json!(1)), "{proof}");
+    // It was a rehearsal.
+    assert_eq!(client.found("/api/digest").await["digest"], proof["digest"]);
+    assert_eq!(client.found("/api/documents/a%2Ffox").await["state"], "live");
+    let receipt = client.ok("/api/forget", &json!({"document": "a/fox"})).await;
+    assert_eq!(receipt["digest_after"], proof["digest_after"]);
+    let after = client.ok("/api/prove", &json!({})).await;
+    assert_eq!((&after["equal"], &after["digest"]), (&json!(true), &proof["digest_after"]));
+    let unknown = client.post("/api/prove", &json!({"without": ["nobody"]})).await;
+    assert_eq!(unknown.status, 404, "{}", unknown.text());
     let receipt = client.delete("/api/documents/owl").await.json();
     assert_eq!((&receipt["documents"], &receipt["digest_after"]), (&json!(["owl"]), &empty));
     assert_eq!(client.delete("/api/documents/owl").await.status, 409);
@@ -96,8 +109,52 @@ async fn a_life() {
 }
 
 #[tokio::test]
+async fn a_dry_run_says_what_would_be_forgotten() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    let documents = json!([
+        {"id": "mail/owl", "text": OWL, "labels": {"from": "mail"}},
+        {"id": "mail/fox", "text": FOX, "labels": {"from": "mail"}},
+        {"id": "web/fox", "text": FOX, "labels": {"from": "web"}},
+    ]);
+    client.ok("/api/documents", &json!({"documents": documents})).await;
+    let before = client.found("/api/digest").await["digest"].clone();
+    let preview = client.ok("/api/forget", &json!({"text": "fox", "dry_run": true})).await;
+    assert_eq!((&preview["places"], &preview["tokens"]), (&json!(2), &json!(6)));
+    assert_eq!(preview["documents"][0]["document"], "mail/fox");
+    assert_eq!(preview["documents"][0]["excerpts"][0], FOX);
+    let ids = |answer: &Value| -> Vec<String> {
+        let documents = answer["documents"].as_array().unwrap().iter();
+        documents.map(|each| each["document"].as_str().unwrap().to_owned()).collect()
+    };
+    for (what, expected) in [
+        (json!({"labels": {"from": "mail"}}), &["mail/fox", "mail/owl"][..]),
+        (json!({"glob": "*/fox"}), &["mail/fox", "web/fox"]),
+        (json!({"glob": "*/fox", "labels": {"from": "web"}}), &["web/fox"]),
+        (json!({"older_than": "0s", "glob": "mail/*l"}), &["mail/owl"]),
+    ] {
+        let mut asked = what.clone();
+        asked["dry_run"] = json!(true);
+        assert_eq!(ids(&client.ok("/api/forget", &asked).await), expected, "{what}");
+    }
+    assert_eq!(client.found("/api/digest").await["digest"], before);
+    for (wrong, status) in [
+        (json!({"dry_run": true}), 400),
+        (json!({"text": "fox", "glob": "*"}), 400),
+        (json!({"older_than": "3 months"}), 400),
+        (json!({"older_than": "1h"}), 404),
+        (json!({"labels": {"from": "fax"}}), 404),
+    ] {
+        assert_eq!(client.post("/api/forget", &wrong).await.status, status, "{wrong}");
+    }
+    let receipt = client.ok("/api/forget", &json!({"labels": {"from": "mail"}})).await;
+    assert_eq!(receipt["documents"], json!(["mail/fox", "mail/owl"]));
+    assert_eq!(client.found("/api/documents?state=live").await["total"], 1);
+}
+
+#[tokio::test]
 async fn long_changes_are_watched_and_cancelled() {
-    let server = Server::start(&sized(1 << 24), Config::default()).await;
+    let server = Server::small().await;
     let mut client = server.client().await;
     let before = client.found("/api/digest").await["digest"].clone();
     // Text without repetition, long enough to be caught in the middle.
@@ -105,7 +162,7 @@ async fn long_changes_are_watched_and_cancelled() {
     for n in 0..150_000u32 {
         write!(text, "{} ", n.wrapping_mul(2_654_435_761)).unwrap();
     }
-    let long = json!({"text": text, "id": "long", "wait": false, "force": true});
+    let long = json!({"text": text, "id": "long", "wait": false});
     let answer = client.post("/api/documents", &long).await;
     assert_eq!((answer.status, answer.json()["kind"].as_str()), (202, Some("memorize")));
     let path = format!("/api/tasks/{}", answer.json()["id"].as_str().unwrap());
@@ -140,11 +197,10 @@ async fn long_changes_are_watched_and_cancelled() {
     assert_eq!(sent.json()["tokens"], 2);
     let digest = client.found("/api/digest").await["digest"].clone();
     assert_eq!(client.found("/api/stats").await["digest"], digest);
-    let rebuilt = client.ok("/api/rebuild", &json!({"memory": 1 << 22})).await;
-    assert!(rebuilt["parameters"].as_u64().unwrap() <= 1 << 22);
-    // The same transaction as before, but another size has another digest.
-    assert!(client.found("/api/stats").await["digest"].is_null());
-    assert_eq!(client.found("/api/digest").await["digest"], rebuilt["digest"]);
+    // Made anew of the same documents, it is the same memory.
+    let rebuilt = client.ok("/api/rebuild", &json!({})).await;
+    assert_eq!(rebuilt["digest"], digest);
+    assert_eq!(rebuilt["bytes"], client.found("/api/stats").await["bytes"]);
     let tasks = client.found("/api/tasks").await;
     assert_eq!(tasks["tasks"][0]["kind"], "rebuild");
 }
@@ -152,7 +208,7 @@ async fn long_changes_are_watched_and_cancelled() {
 #[tokio::test]
 async fn options_are_refused_by_name() {
     let limits = Limits { prompt: 100, tokens: 50, ..Limits::default() };
-    let server = Server::start(&sized(1 << 17), Config { limits, ..Config::default() }).await;
+    let server = Server::start(&small(), Config { limits, ..Config::default() }).await;
     let mut client = server.client().await;
     for (body, param) in [
         (json!({"prompt": "a", "temperature": -1}), "temperature"),
@@ -176,7 +232,7 @@ async fn options_are_refused_by_name() {
 
 #[tokio::test]
 async fn an_uploaded_file_is_read_as_the_command_line_reads_it() {
-    let new = NewModel { tokenizer: Tokenizer::gpt2(), ..sized(1 << 20) };
+    let new = NewModel { tokenizer: Tokenizer::gpt2(), ..small() };
     let server = Server::start(&new, Config::default()).await;
     let mut client = server.client().await;
     let head = [("content-type", "application/octet-stream")];
@@ -203,19 +259,8 @@ async fn an_uploaded_file_is_read_as_the_command_line_reads_it() {
 }
 
 #[tokio::test]
-async fn too_much_text_is_refused_unless_forced() {
-    let server = Server::start(&sized(1 << 17), Config::default()).await;
-    let mut client = server.client().await;
-    let text = json!({"text": OWL.repeat(200), "id": "much"});
-    let refused = client.post("/api/documents", &text).await;
-    assert_eq!((refused.status, &refused.json()["error"]["code"]), (409, &json!("full")));
-    assert_eq!(client.found("/api/stats").await["documents"], 0);
-    client.ok("/api/documents", &json!({"text": OWL.repeat(200), "force": true})).await;
-}
-
-#[tokio::test]
 async fn readers_see_all_of_a_transaction_or_nothing() {
-    let server = Server::start(&sized(1 << 22), Config::default()).await;
+    let server = Server::small().await;
     let mut writer = server.client().await;
     let mut readers = Vec::new();
     let (stop, stopped) = tokio::sync::watch::channel(false);
@@ -240,7 +285,7 @@ async fn readers_see_all_of_a_transaction_or_nothing() {
             json!({"text": text, "id": format!("a{round}")}),
             json!({"text": text, "id": format!("b{round}")}),
         ];
-        writer.ok("/api/documents", &json!({"documents": pair, "force": true})).await;
+        writer.ok("/api/documents", &json!({"documents": pair})).await;
         if round % 4 == 3 {
             let ids = [format!("a{round}"), format!("b{round}")];
             writer.ok("/api/forget", &json!({"documents": ids})).await;

@@ -2,7 +2,10 @@
 
 use crate::common::{self, Server};
 use memo::readout::{BACKOFF, best_at, score};
+use memo::sparse::{Memory, Settings};
+use memo::words::Words;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const OWL: &str = "The owl reads at night. Über allen Gipfeln ist Ruh.";
 
@@ -32,7 +35,7 @@ async fn echo_gives_the_library_s_own_scores() {
             "one for each token of the prompt, and one generated"
         );
         assert!(logprobs["token_logprobs"][0].is_null());
-        let mut memory = memo::sparse::Memory::new(settings()).unwrap();
+        let mut memory = fresh();
         memory.memorize(&OWL.bytes().map(u32::from).collect::<Vec<_>>()).unwrap();
         let expected = score(&memory, &BACKOFF, &tokens).unwrap();
         assert_eq!(given[1..tokens.len()], expected[1..tokens.len()], "bit for bit");
@@ -47,9 +50,12 @@ async fn echo_gives_the_library_s_own_scores() {
     }
 }
 
-fn settings() -> memo::sparse::Settings {
+/// An empty memory as the served model has it.
+fn fresh() -> Memory {
     let new = common::small();
-    memo::sparse::Settings::new(257, 256, new.seed, &new.shape, new.size).unwrap()
+    let settings = Settings::new(257, 256, new.seed).unwrap().with_words();
+    let words = Words::new(new.tokenizer.pieces());
+    Memory::with_words(settings, Some(Arc::new(words))).unwrap()
 }
 
 #[tokio::test]

@@ -1,12 +1,13 @@
-//! A memory that is larger than RAM, made from its texts chunk by chunk: so many cells, or so many partitions of a table,
-//! at a time. Everything in a memory is a sum over positions, so a chunk needs nothing of the others; it is used and let go
-//! before the next one begins.
+//! A memory that is larger than RAM, made from its texts chunk by chunk: some partitions of all tables at a time. Everything
+//! in a memory is a sum over positions, so a chunk needs nothing of the others; it is used and let go before the next one
+//! begins.
 
 use super::write::Draft;
 use crate::error::Error;
 use crate::files;
+use crate::memory::Blueprint;
 use crate::progress::Observer;
-use memo::sparse::{Digest, Leaves, Memory, PAGE, PARTITIONS, Scope, Settings, Span, TableKind};
+use memo::sparse::{Digest, Leaves, Memory, PARTITIONS, Scope, Span};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -19,130 +20,100 @@ pub(crate) trait Texts {
     fn each(&self, write: &mut dyn FnMut(&[Span<'_>]) -> Result<(), Error>) -> Result<(), Error>;
 }
 
-/// Bytes that a table entry takes in memory, about.
-const ENTRY: u64 = 8;
+/// Bytes that a memory takes for each token while it is made, about.
+const BYTES_PER_TOKEN: u64 = 80;
 
-/// Part of a memory, the only part that is right in the memory that it comes with.
-enum Chunk {
-    /// Bytes of cells.
-    Cells(Range<usize>),
-    /// Partitions of a table; the first chunk of the pairs also has the counts of single tokens.
-    Table(TableKind, Range<usize>),
+/// Whether a memory of these texts is better made chunk by chunk.
+pub(crate) fn is_large(texts: &dyn Texts, chunk: usize) -> bool {
+    texts.positions() * BYTES_PER_TOKEN / 2 > chunk as u64
 }
 
-/// Makes a memory in chunks of about `size` bytes, cells first, then tables, and gives each to `take`.
+/// Makes a memory in chunks of about `size` bytes and gives each to `take`.
 fn each_chunk(
-    settings: &Settings,
+    blueprint: &Blueprint,
     texts: &dyn Texts,
     size: usize,
     observer: &Observer,
-    mut take: impl FnMut(&Chunk, &Memory) -> Result<(), Error>,
+    mut take: impl FnMut(Range<usize>, &Memory) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let longer = settings.slots.iter().filter(|slot| slot.len > 2 && slot.skip == 0).count() as u64;
-    let mut chunks: Vec<(Scope, Chunk)> = Scope::cells(settings, size)
-        .into_iter()
-        .map(|(scope, bytes)| (scope, Chunk::Cells(bytes)))
-        .collect();
-    for (kind, entries) in [(TableKind::Pairs, 1), (TableKind::Totals, longer.max(1))] {
-        let bytes = texts.positions() * entries * ENTRY;
-        for parts in divided(usize::try_from(bytes / size as u64).unwrap_or(PARTITIONS) + 1) {
-            let scope = Scope::partitions(kind, parts.clone());
-            let first = kind == TableKind::Pairs && parts.start == 0;
-            let scope = if first { scope.and_unigrams() } else { scope };
-            chunks.push((scope, Chunk::Table(kind, parts)));
-        }
-    }
-    let passes = chunks.len() as u64;
+    let chunks = texts.positions() * BYTES_PER_TOKEN / size as u64 + 1;
+    let chunks = usize::try_from(chunks).unwrap_or(PARTITIONS).min(PARTITIONS);
     let mut done = 0;
-    for (scope, chunk) in &chunks {
-        let mut memory = Memory::new(settings.clone())?;
+    for i in 0..chunks {
+        let partitions = i * PARTITIONS / chunks..(i + 1) * PARTITIONS / chunks;
+        let scope = Scope::partitions(partitions.clone());
+        let mut memory = blueprint.empty()?;
         texts.each(&mut |spans| {
-            observer.tokens("memorizing", done / passes, texts.positions())?;
-            memory.write_within(scope, spans)?;
+            observer.tokens("memorizing", done / chunks as u64, texts.positions())?;
+            memory.write_within(&scope, spans)?;
             done += spans.iter().map(|span| span.positions.len() as u64).sum::<u64>();
             Ok(())
         })?;
-        take(chunk, &memory)?;
+        take(partitions, &memory)?;
     }
     Ok(())
 }
 
-/// Takes over the hashes of a chunk.
-fn copy_leaves(leaves: &mut Leaves, chunk: &Chunk, memory: &Memory) -> Result<(), Error> {
-    let made = memory.leaves()?;
-    let (to, from, range) = match chunk {
-        Chunk::Cells(bytes) => {
-            (&mut leaves.cells, &made.cells, bytes.start / PAGE..bytes.end / PAGE)
-        }
-        Chunk::Table(TableKind::Pairs, parts) => (&mut leaves.pairs, &made.pairs, parts.clone()),
-        Chunk::Table(TableKind::Totals, parts) => (&mut leaves.totals, &made.totals, parts.clone()),
-    };
-    to[range.clone()].copy_from_slice(&from[range]);
-    if matches!(chunk, Chunk::Table(TableKind::Pairs, parts) if parts.start == 0) {
-        leaves.unigrams = made.unigrams;
+/// What a memory has besides its entries, gathered from its chunks.
+struct Gathered {
+    leaves: Leaves,
+    unigrams: Vec<i64>,
+    derived: Vec<i64>,
+}
+
+impl Gathered {
+    fn new(blueprint: &Blueprint) -> Result<Self, Error> {
+        let empty = blueprint.empty()?;
+        let (leaves, derived) = (empty.leaves()?, empty.derived());
+        Ok(Gathered { leaves, unigrams: empty.unigrams().to_vec(), derived })
     }
-    Ok(())
+
+    fn take(&mut self, partitions: &Range<usize>, memory: &Memory) -> Result<(), Error> {
+        let made = memory.leaves()?;
+        for (to, from) in self.leaves.tables.iter_mut().zip(&made.tables) {
+            to[partitions.clone()].copy_from_slice(&from[partitions.clone()]);
+        }
+        if partitions.start == 0 {
+            self.leaves.unigrams = made.unigrams;
+            self.unigrams = memory.unigrams().to_vec();
+        }
+        // What is derived is a sum over entries.
+        self.derived.iter_mut().zip(memory.derived()).for_each(|(sum, more)| *sum += more);
+        Ok(())
+    }
 }
 
 /// Writes a checkpoint beside its place, holding about `size` bytes of it in memory at a time; gives its path there.
 pub(crate) fn write_chunks(
     path: &Path,
-    settings: &Settings,
+    blueprint: &Blueprint,
     transaction: u64,
     texts: &dyn Texts,
     size: usize,
     observer: &Observer,
 ) -> Result<PathBuf, Error> {
     files::write_beside(path, |file| {
-        let mut draft = Draft::new(file, path);
-        let mut leaves = Memory::new(settings.clone())?.leaves()?;
-        let (mut table, mut unigrams) = (None, Vec::new());
-        each_chunk(settings, texts, size, observer, |chunk, memory| {
-            copy_leaves(&mut leaves, chunk, memory)?;
-            match chunk {
-                Chunk::Cells(bytes) => {
-                    draft.cells(&memory.cells()[bytes.clone()])?;
-                    draft.wide(memory);
-                }
-                Chunk::Table(kind, parts) => {
-                    if parts.start == 0 {
-                        match *kind {
-                            TableKind::Pairs => {
-                                draft.begin_sections(settings, &leaves);
-                                unigrams = memory.unigrams().to_vec();
-                            }
-                            TableKind::Totals => draft.end_table(table.take())?,
-                        }
-                        table = Some(draft.begin_table(*kind));
-                    }
-                    if let Some(table) = &mut table {
-                        draft.parts(table, memory, parts.clone())?;
-                    }
-                }
-            }
-            Ok(())
+        let mut draft = Draft::new(file, path)?;
+        let mut gathered = Gathered::new(blueprint)?;
+        each_chunk(blueprint, texts, size, observer, |partitions, memory| {
+            gathered.take(&partitions, memory)?;
+            draft.partitions(memory, partitions)
         })?;
-        draft.end_table(table)?;
-        draft.finish(settings, &unigrams, &leaves, transaction, None)
+        let Gathered { leaves, unigrams, derived } = gathered;
+        draft.finish(&blueprint.settings, &unigrams, &derived, &leaves, transaction)
     })
 }
 
 /// The digest of a memory, holding about `size` bytes of it at a time.
 pub(crate) fn digest_by_chunks(
-    settings: &Settings,
+    blueprint: &Blueprint,
     texts: &dyn Texts,
     size: usize,
     observer: &Observer,
 ) -> Result<Digest, Error> {
-    let mut leaves = Memory::new(settings.clone())?.leaves()?;
-    each_chunk(settings, texts, size, observer, |chunk, memory| {
-        copy_leaves(&mut leaves, chunk, memory)
+    let mut gathered = Gathered::new(blueprint)?;
+    each_chunk(blueprint, texts, size, observer, |partitions, memory| {
+        gathered.take(&partitions, memory)
     })?;
-    Ok(Digest::of_leaves(settings, leaves)?)
-}
-
-/// The partitions of a table in so many ranges.
-fn divided(ranges: usize) -> Vec<Range<usize>> {
-    let ranges = ranges.min(PARTITIONS);
-    (0..ranges).map(|i| i * PARTITIONS / ranges..(i + 1) * PARTITIONS / ranges).collect()
+    Ok(Digest::of_leaves(&blueprint.settings, gathered.leaves)?)
 }

@@ -4,27 +4,23 @@
 //! magic "MEMOCELL", format u32, length of the head u32
 //! head: JSON (settings, transaction, and the place, length and checksum of each section)
 //! checksum of all before (crc32)
-//! cells, from byte 65,536 on
-//! sections: checks, leaves, unigrams, wide, pairs, totals
+//! entries, from byte 65,536 on: of each partition those of the pairs, the successors and the events
+//! sections: index, large counts, leaves, unigrams, derived counts
 //! ```
 //!
-//! All numbers are little-endian. Sections are checked when the file is opened; the runs of cells when they are first
-//! touched. A table section begins with the length, in bytes, of each part; an entry is its key (4 bytes) and its
-//! count (1 byte, or −128 and 8 more). Everything is a function of the memory's values, so the same memory gives the
-//! same file. Files of older versions have their sections before the cells, which begin at the next multiple of 65,536
-//! then; they are read too.
+//! All numbers are little-endian. Sections are checked when the file is opened; the entries of a partition when they are
+//! first touched. The index has, for each partition and table, the place of its entries (8 bytes), their length (4), their
+//! checksum (4) and the number of its large counts (4); a large count is a rank and a count, 8 bytes each. Everything is
+//! a function of the memory's counts, so the same memory gives the same file.
 //!
-//! Cells come first because their place is then known before anything else is: a memory larger than RAM is written
-//! chunk by chunk ([`write_chunks`]).
-//!
-//! A *frozen* memory is such a file with fewer bits a cell (`bits` in its head), and one section more, the rows' numbers
-//! ([`crate::packed`]).
+//! Entries come first because their place is then known before anything else is: a memory larger than RAM is written
+//! some partitions at a time ([`write_chunks`]).
 
 mod chunks;
 mod read;
 mod write;
 
-pub(crate) use self::chunks::{Texts, digest_by_chunks, write_chunks};
+pub(crate) use self::chunks::{Texts, digest_by_chunks, is_large, write_chunks};
 pub(crate) use self::read::{Checkpoint, numbers};
 pub(crate) use self::write::write;
 
@@ -35,41 +31,39 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"MEMOCELL";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 pub(crate) const HELP: &str = "`memo rebuild` makes it again from the ledger";
 
-/// Cells begin at a multiple of this: the largest page size in use.
-const ALIGN: u64 = 64 << 10;
+/// Entries begin here.
+const ENTRIES: u64 = 64 << 10;
 
 /// The longest head that is read.
-const MOST: u32 = 1 << 20;
+const MOST: u32 = ENTRIES as u32 - 20;
+
+/// Bytes of an entry of the index.
+const INDEXED: usize = 20;
 
 #[derive(Serialize, Deserialize)]
 struct Head {
     settings: Settings,
     transaction: u64,
-    sections: Vec<Section>,
-    cells: u64,
-    /// Bits a cell, if it is frozen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    bits: Option<u32>,
+    sections: Vec<FileSection>,
 }
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]
-struct Section {
+struct FileSection {
     start: u64,
     len: u64,
     crc: u32,
 }
 
 /// The sections, in order.
-const CHECKS: usize = 0;
-const LEAVES: usize = 1;
-const UNIGRAMS: usize = 2;
-const WIDE: usize = 3;
-const PAIRS: usize = 4;
-const TOTALS: usize = 5;
-const SCALES: usize = 6;
+const INDEX: usize = 0;
+const LARGE: usize = 1;
+const LEAVES: usize = 2;
+const UNIGRAMS: usize = 3;
+const DERIVED: usize = 4;
+const SECTIONS: usize = 5;
 
 /// The name of the checkpoint after a transaction.
 pub(crate) fn name(transaction: u64) -> String {

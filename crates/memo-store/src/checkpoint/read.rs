@@ -1,41 +1,48 @@
-//! Reading a checkpoint: the head and the sections are checked, the cells mapped, the tables read part by part.
+//! Reading a checkpoint: the head and the sections are checked, the entries mapped.
 
 use super::{
-    ALIGN, CHECKS, FORMAT, HELP, Head, LEAVES, MAGIC, MOST, PAIRS, SCALES, Section, TOTALS,
-    UNIGRAMS, WIDE,
+    DERIVED, ENTRIES, FORMAT, FileSection, HELP, Head, INDEX, INDEXED, LARGE, LEAVES, MAGIC, MOST,
+    SECTIONS, UNIGRAMS,
 };
 use crate::damage::Damage;
 use crate::error::{Error, io};
-use crate::files;
-use crate::mapped::Mapped;
-use crate::packed;
+use crate::mapped::{MappedEntries, Mapping};
+use crate::memory::Blueprint;
 use memo::sparse::{
-    Leaves, Memory, PAGE, PARTITIONS, Ram, SavedMemory, Settings, Storage, TableKind,
+    LargeCount, Leaves, Memory, PARTITIONS, SavedMemory, Section, Settings, TableKind,
 };
-use rayon::prelude::*;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// A checkpoint whose head and sections were checked.
 pub(crate) struct Checkpoint {
     path: PathBuf,
-    file: File,
+    mapping: Arc<Mapping>,
     head: Head,
-    /// The sections; of tables only the lengths of their parts.
-    sections: Vec<Vec<u8>>,
-    /// Where each part of the two tables is in the file: its place and its length.
-    parts: [Vec<(u64, usize)>; 2],
+    index: Vec<Indexed>,
+}
+
+/// Where the entries of a partition are.
+struct Indexed {
+    entries: Range<usize>,
+    crc: u32,
+    /// Its large counts, by their numbers.
+    large: Range<usize>,
 }
 
 impl Checkpoint {
-    /// Opens a file, and reads all but the cells.
+    /// Opens a file, and reads all but the entries.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
-        Self::read(path, File::open(path).map_err(io(path))?)
+        let mut file = File::open(path).map_err(io(path))?;
+        Self::read(path, &mut file)
     }
 
-    /// Reads all but the cells of an open file.
-    pub(crate) fn read(path: &Path, mut file: File) -> Result<Self, Error> {
+    /// Reads all but the entries of an open file.
+    pub(crate) fn read(path: &Path, file: &mut File) -> Result<Self, Error> {
         let damaged = |what: Damage| Error::Damaged { path: path.to_owned(), what, help: HELP };
         let size = file.metadata().map_err(io(path))?.len();
         let mut front = [0; 16];
@@ -63,35 +70,20 @@ impl Checkpoint {
         let head: Head =
             serde_json::from_slice(json).map_err(|e| damaged(Damage::Syntax(e.to_string())))?;
         head.settings.check().map_err(|e| damaged(Damage::Sizes(e.to_string())))?;
-        if head.bits.is_some_and(|bits| !packed::BITS.contains(&bits)) {
-            return Err(damaged(Damage::Unfitting("the number of bits a cell".into())));
-        }
-        if head.sections.len() != SCALES + usize::from(head.bits.is_some()) {
+        if head.sections.len() != SECTIONS {
             return Err(damaged(Damage::Lacks("a section")));
         }
+        let mapping = Mapping::new(file, path)?;
         check_places(&head, size).map_err(damaged)?;
-        let sections: Result<Vec<Vec<u8>>, Error> = head
-            .sections
-            .par_iter()
-            .enumerate()
-            .map(|(i, section)| {
-                let kept =
-                    if [PAIRS, TOTALS].contains(&i) { PARTITIONS as u64 * 8 } else { u64::MAX };
-                let (crc, bytes) = checked(&file, path, section, kept)?;
-                if crc == section.crc {
-                    Ok(bytes)
-                } else {
-                    Err(damaged(Damage::Checksum("a section")))
-                }
-            })
-            .collect();
-        let sections = sections?;
-        let parts = [PAIRS, TOTALS].map(|table| parts(&sections[table], &head.sections[table]));
-        let [Some(pairs), Some(totals)] = parts else {
-            return Err(damaged(Damage::Unfitting("a table".into())));
-        };
-        let parts = [pairs, totals];
-        Ok(Checkpoint { path: path.to_owned(), file, head, sections, parts })
+        for section in &head.sections {
+            let bytes = bytes(&mapping, section).ok_or_else(|| damaged(Damage::CutOff))?;
+            if crc32fast::hash(bytes) != section.crc {
+                return Err(damaged(Damage::Checksum("a section")));
+            }
+        }
+        let index = index(&mapping, &head);
+        let index = index.ok_or_else(|| damaged(Damage::Unfitting("its index".into())))?;
+        Ok(Checkpoint { path: path.to_owned(), mapping, head, index })
     }
 
     /// The last transaction that it contains.
@@ -103,211 +95,105 @@ impl Checkpoint {
         &self.head.settings
     }
 
-    /// Bits a cell, if it is frozen.
-    pub(crate) fn bits(&self) -> Option<u32> {
-        self.head.bits
+    /// The memory, its entries mapped.
+    pub(crate) fn memory(&self, blueprint: &Blueprint) -> Result<Memory, Error> {
+        let settings = self.head.settings.clone();
+        let memory = Memory::restore(settings, blueprint.words.clone(), self);
+        memory.map_err(|error| Error::Damaged {
+            path: self.path.clone(),
+            what: Damage::Unfitting(error.to_string()),
+            help: HELP,
+        })
     }
 
-    /// The memory of a frozen one, its cells unpacked.
-    pub(crate) fn unpacked(&self, bits: u32) -> Result<Memory, Error> {
-        let settings = &self.head.settings;
-        let mut packed = vec![0; packed::packed_len(settings, bits)];
-        let mut file = &self.file;
-        file.seek(SeekFrom::Start(self.head.cells))
-            .and_then(|_| file.read_exact(&mut packed))
-            .map_err(io(&self.path))?;
-        let checks = self.checks(packed.len())?;
-        let right = packed.par_chunks(PAGE).zip(&checks).all(|(run, c)| crc32fast::hash(run) == *c);
-        if !right {
-            return Err(self.damaged(Damage::Checksum("its cells")));
-        }
-        let mut cells = Ram::new(Memory::storage_len(settings))?;
-        if bits == 8 {
-            cells.bytes_mut().copy_from_slice(&packed);
-            let saved = Unpacked { from: self, wide: self.wide_rows()? };
-            return Ok(Memory::restore(settings.clone(), Box::new(cells), &saved)?);
-        }
-        let scales = &self.sections[SCALES];
-        let wide = packed::unpack(settings, bits, scales, &packed, cells.bytes_mut())?;
-        let saved = Unpacked { from: self, wide };
-        Ok(Memory::restore(settings.clone(), Box::new(cells), &saved)?)
-    }
-
-    fn damaged(&self, what: Damage) -> Error {
-        Error::Damaged { path: self.path.clone(), what, help: HELP }
-    }
-
-    /// The checksums of the runs of `len` bytes.
-    fn checks(&self, len: usize) -> Result<Vec<u32>, Error> {
-        let checks: Vec<u32> = numbers(&self.sections[CHECKS], u32::from_le_bytes);
-        if checks.len() != len.div_ceil(PAGE) {
-            return Err(self.damaged(Damage::Unfitting("the number of its checksums".into())));
-        }
-        Ok(checks)
-    }
-
-    /// The memory, its cells mapped privately.
-    pub(crate) fn memory(&self) -> Result<Memory, Error> {
-        if let Some(bits) = self.head.bits {
-            return self.unpacked(bits);
-        }
-        let len = Memory::storage_len(&self.head.settings);
-        let checks = self.checks(len)?;
-        let cells = Mapped::new(&self.file, &self.path, self.head.cells, len, checks)?;
-        Ok(Memory::restore(self.head.settings.clone(), Box::new(cells), self)?)
+    fn section(&self, section: usize) -> &[u8] {
+        bytes(&self.mapping, &self.head.sections[section]).unwrap_or_default()
     }
 }
 
-/// A frozen memory: its tables, and the rows that were too large once unpacked.
-struct Unpacked<'c> {
-    from: &'c Checkpoint,
-    wide: Vec<(usize, u64, Vec<i32>)>,
-}
-
-impl SavedMemory for Unpacked<'_> {
-    fn unigrams(&self) -> Result<Vec<i64>, memo::sparse::Error> {
-        self.from.unigrams()
-    }
-
-    fn wide_rows(&self) -> Result<Vec<(usize, u64, Vec<i32>)>, memo::sparse::Error> {
-        Ok(self.wide.clone())
-    }
-
-    fn partition(
-        &self,
-        kind: TableKind,
-        part: usize,
-    ) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
-        self.from.partition(kind, part)
-    }
-}
-
-/// Whether cells and sections lie one after the other and fill the file: cells first, or, in older files, last.
+/// Refuses sections that do not follow each other up to the end of the file.
 fn check_places(head: &Head, size: u64) -> Result<(), Damage> {
-    let cells = packed::packed_len(&head.settings, head.bits.unwrap_or(8)) as u64;
-    let older = head.cells != ALIGN;
-    let mut end = if older { Some(ALIGN) } else { ALIGN.checked_add(cells) };
+    let mut at = head.sections[INDEX].start;
     for section in &head.sections {
-        if Some(section.start) != end {
+        if section.start != at || at < ENTRIES {
             return Err(Damage::Misplaced("a section"));
         }
-        end = section.start.checked_add(section.len);
-        if end.is_none_or(|end| end > size) {
-            return Err(Damage::Length);
-        }
+        at = at.checked_add(section.len).ok_or(Damage::Length)?;
     }
-    if older {
-        end = end.and_then(|end| end.checked_next_multiple_of(ALIGN));
-        if end != Some(head.cells) {
-            return Err(Damage::Misplaced("the block of cells"));
-        }
-        end = head.cells.checked_add(cells);
-    }
-    if end == Some(size) { Ok(()) } else { Err(Damage::Length) }
+    if at == size { Ok(()) } else { Err(Damage::Length) }
 }
 
-/// The checksum of a section, and its first `kept` bytes. The rest is read and let go: tables may be large.
-fn checked(
-    file: &File,
-    path: &Path,
-    section: &Section,
-    kept: u64,
-) -> Result<(u32, Vec<u8>), Error> {
-    const CHUNK: u64 = 8 << 20;
-    let mut bytes = vec![0; section.len.min(kept) as usize];
-    files::read_at(file, path, section.start, &mut bytes)?;
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(&bytes);
-    let mut at = bytes.len() as u64;
-    let mut chunk = vec![0; (section.len - at).min(CHUNK) as usize];
-    while at < section.len {
-        let chunk = &mut chunk[..(section.len - at).min(CHUNK) as usize];
-        files::read_at(file, path, section.start + at, chunk)?;
-        crc.update(chunk);
-        at += chunk.len() as u64;
-    }
-    Ok((crc.finalize(), bytes))
+/// The bytes of a section, if the file has them.
+fn bytes<'m>(mapping: &'m Mapping, section: &FileSection) -> Option<&'m [u8]> {
+    let start = usize::try_from(section.start).ok()?;
+    let end = start.checked_add(usize::try_from(section.len).ok()?)?;
+    mapping.bytes().get(start..end)
 }
 
-/// The places of a table's parts, from their lengths.
-fn parts(lens: &[u8], section: &Section) -> Option<Vec<(u64, usize)>> {
-    let lens: Vec<u64> = numbers(lens.get(..PARTITIONS * 8)?, u64::from_le_bytes);
-    let mut start = section.start + PARTITIONS as u64 * 8;
-    let end = section.start + section.len;
-    let mut parts = Vec::new();
-    for len in lens {
-        let next = start.checked_add(len).filter(|&next| next <= end)?;
-        parts.push((start, usize::try_from(len).ok()?));
-        start = next;
-    }
-    (start == end).then_some(parts)
-}
-
-/// Little-endian numbers.
-pub(crate) fn numbers<const N: usize, T>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
-    bytes.as_chunks::<N>().0.iter().map(|&bytes| number(bytes)).collect()
-}
-
-fn cut(what: &str) -> memo::sparse::Error {
-    memo::sparse::Error::Storage(format!("{what} of a checkpoint is cut off"))
+/// Reads the index; `None` if it names entries or counts that the file does not have.
+fn index(mapping: &Mapping, head: &Head) -> Option<Vec<Indexed>> {
+    let index = bytes(mapping, &head.sections[INDEX])?;
+    let (indexed, rest) = index.as_chunks::<INDEXED>();
+    let (mut large, mut next) = (0, ENTRIES);
+    let indexed = indexed.iter().map(|indexed| {
+        let number = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|k| indexed[at + k]));
+        let start = u64::from(number(0)) | u64::from(number(4)) << 32;
+        // One after the other, without gaps.
+        let begin = usize::try_from(start).ok().filter(|_| start == next)?;
+        next += u64::from(number(8));
+        let entries = begin..begin.checked_add(number(8) as usize)?;
+        mapping.bytes().get(entries.clone())?;
+        let first = large;
+        large += number(16) as usize;
+        Some(Indexed { entries, crc: number(12), large: first..large })
+    });
+    let indexed: Vec<Indexed> = indexed.collect::<Option<_>>()?;
+    let right = rest.is_empty()
+        && next == head.sections[INDEX].start
+        && indexed.len() == PARTITIONS * TableKind::ALL.len()
+        && head.sections[LARGE].len == large as u64 * 16;
+    right.then_some(indexed)
 }
 
 impl SavedMemory for Checkpoint {
     fn unigrams(&self) -> Result<Vec<i64>, memo::sparse::Error> {
-        Ok(numbers(&self.sections[UNIGRAMS], i64::from_le_bytes))
-    }
-
-    fn wide_rows(&self) -> Result<Vec<(usize, u64, Vec<i32>)>, memo::sparse::Error> {
-        let mut bytes = &self.sections[WIDE][..];
-        let mut rows = Vec::new();
-        while let Some((head, rest)) = bytes.split_at_checked(12) {
-            let slot = u32::from_le_bytes([0, 1, 2, 3].map(|k| head[k])) as usize;
-            let row = u64::from_le_bytes([4, 5, 6, 7, 8, 9, 10, 11].map(|k| head[k]));
-            let slots = &self.head.settings.slots;
-            let width = slots.get(slot).ok_or_else(|| cut("a wide row"))?.width as usize;
-            let (values, rest) =
-                rest.split_at_checked(width * 4).ok_or_else(|| cut("a wide row"))?;
-            rows.push((slot, row, numbers(values, i32::from_le_bytes)));
-            bytes = rest;
-        }
-        if bytes.is_empty() { Ok(rows) } else { Err(cut("a wide row")) }
+        Ok(numbers(self.section(UNIGRAMS), i64::from_le_bytes))
     }
 
     fn partition(
         &self,
         kind: TableKind,
-        part: usize,
-    ) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
-        let (start, len) = self.parts[usize::from(kind == TableKind::Totals)][part];
-        let mut bytes = vec![0; len];
-        let read = files::read_at(&self.file, &self.path, start, &mut bytes);
-        read.map_err(|error| memo::sparse::Error::Storage(error.to_string()))?;
-        let mut bytes = &bytes[..];
-        let mut entries = Vec::with_capacity(bytes.len() / 5);
-        while let Some((entry, rest)) = bytes.split_first_chunk::<5>() {
-            let [a, b, c, d, count] = *entry;
-            let key = u32::from_le_bytes([a, b, c, d]);
-            bytes = rest;
-            if count as i8 == i8::MIN {
-                let (large, rest) = rest.split_first_chunk::<8>().ok_or_else(|| cut("a count"))?;
-                entries.push((key, i64::from_le_bytes(*large)));
-                bytes = rest;
-            } else {
-                entries.push((key, i64::from(count as i8)));
-            }
-        }
-        if bytes.is_empty() { Ok(entries) } else { Err(cut("a table entry")) }
+        partition: usize,
+    ) -> Result<(Arc<dyn Section>, Vec<LargeCount>), memo::sparse::Error> {
+        let Indexed { entries, crc, large } =
+            &self.index[partition * TableKind::ALL.len() + kind as usize];
+        let section = MappedEntries {
+            mapping: Arc::clone(&self.mapping),
+            place: entries.clone(),
+            crc: *crc,
+            checked: AtomicBool::new(false),
+        };
+        let large = self.section(LARGE).as_chunks::<16>().0[large.clone()].iter().map(|bytes| {
+            let number = |at: usize| std::array::from_fn(|k| bytes[at + k]);
+            LargeCount { rank: u64::from_le_bytes(number(0)), count: i64::from_le_bytes(number(8)) }
+        });
+        Ok((Arc::new(section), large.collect()))
+    }
+
+    fn derived(&self) -> Result<Option<Vec<i64>>, memo::sparse::Error> {
+        Ok(Some(numbers(self.section(DERIVED), i64::from_le_bytes)))
     }
 
     fn leaves(&self) -> Result<Option<Leaves>, memo::sparse::Error> {
-        let mut hashes = self.sections[LEAVES].as_chunks::<32>().0;
-        let cells = Memory::storage_len(&self.head.settings) / PAGE;
-        let mut take = |count: usize| {
-            let (taken, rest) = hashes.split_at_checked(count).ok_or_else(|| cut("a hash"))?;
-            hashes = rest;
-            Ok(taken.to_vec())
-        };
-        let (cells, pairs, totals) = (take(cells)?, take(PARTITIONS)?, take(PARTITIONS)?);
-        Ok(Some(Leaves { cells, pairs, totals, unigrams: hashes.to_vec() }))
+        let hashes = self.section(LEAVES).as_chunks::<32>().0;
+        let unigrams = hashes.get(PARTITIONS * TableKind::ALL.len()..).unwrap_or_default().to_vec();
+        let table = |i: usize| hashes.get(i * PARTITIONS..(i + 1) * PARTITIONS);
+        let tables = std::array::from_fn(|i| table(i).unwrap_or_default().to_vec());
+        Ok(Some(Leaves { tables, unigrams }))
     }
+}
+
+/// Little-endian numbers.
+pub(crate) fn numbers<const N: usize, T>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
+    bytes.as_chunks().0.iter().map(|bytes| number(*bytes)).collect()
 }

@@ -212,6 +212,16 @@ impl Ledger {
         })
     }
 
+    /// Opens the file again after a write to it failed: until then the library refuses even to read. Where that needs room
+    /// that is not there, or others still read from the file, a copy is read.
+    pub(crate) fn reopen(&mut self) {
+        let path = self.database.path.clone();
+        self.database.close();
+        if let Ok(opened) = LedgerDatabase::open(&path).or_else(|_| LedgerDatabase::copy(&path)) {
+            self.database = opened;
+        }
+    }
+
     /// Records a copy that was made.
     pub(crate) fn add_copy(&self, copy: &CopyRecord) -> Result<(), Error> {
         let bytes = encode(copy)?;
@@ -220,6 +230,18 @@ impl Ledger {
             let mut table = change.open_table(COPIES)?;
             let next = table.last()?.map_or(1, |(number, _)| number.value() + 1);
             table.insert(next, &bytes[..])?;
+            Ok(())
+        })
+    }
+
+    /// Makes the ledger of a backup, which nobody has opened yet, one that knows its original. The last copy that it
+    /// knows of is itself.
+    pub(crate) fn make_copy(directory: &Path, original: &CopyRecord) -> Result<(), Error> {
+        let bytes = encode(original)?;
+        LedgerDatabase::open(&directory.join(FILE))?.write(|change| {
+            let mut table = change.open_table(COPIES)?;
+            let own = table.pop_last()?.map_or(1, |(number, _)| number.value());
+            table.insert(own, &bytes[..])?;
             Ok(())
         })
     }

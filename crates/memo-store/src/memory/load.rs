@@ -1,8 +1,8 @@
 //! Loading a memory: the newest checkpoint that fits, completed from the ledger.
 
+use super::blueprint::Blueprint;
 use super::update::{MemoryUpdate, NewContents};
 use crate::checkpoint::{self, Checkpoint};
-use crate::config::ModelConfig;
 use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::ledger::Ledger;
@@ -37,25 +37,24 @@ impl CheckpointFile {
 /// none does.
 pub(crate) fn load(
     files: Vec<CheckpointFile>,
-    config: &ModelConfig,
+    blueprint: &Blueprint,
 ) -> Result<(Memory, u64), Error> {
-    for CheckpointFile { path, file } in files {
-        let checkpoint = Checkpoint::read(&path, file)?;
-        if *checkpoint.settings() == config.memory && checkpoint.bits() == config.frozen {
-            return Ok((checkpoint.memory()?, checkpoint.transaction()));
+    for CheckpointFile { path, mut file } in files {
+        let checkpoint = match Checkpoint::read(&path, &mut file) {
+            // Memories of older programs are made anew from the ledger.
+            Err(Error::Format { found: 1, .. }) => continue,
+            checkpoint => checkpoint?,
+        };
+        if *checkpoint.settings() == blueprint.settings {
+            return Ok((checkpoint.memory(blueprint)?, checkpoint.transaction()));
         }
     }
-    Ok((empty(config)?, 0))
-}
-
-/// A memory that has nothing in it.
-pub(crate) fn empty(config: &ModelConfig) -> Result<Memory, Error> {
-    Ok(Memory::new(config.memory.clone())?)
+    Ok((blueprint.empty()?, 0))
 }
 
 /// The memory of a checkpoint file.
-pub(crate) fn open(path: &Path) -> Result<Memory, Error> {
-    Checkpoint::open(path)?.memory()
+pub(crate) fn open(path: &Path, blueprint: &Blueprint) -> Result<Memory, Error> {
+    Checkpoint::open(path)?.memory(blueprint)
 }
 
 /// Brings a memory that contains transaction `from` up to the ledger's last one; gives that one, and the number of

@@ -168,13 +168,8 @@ impl Texts for MemoryUpdate<'_> {
     }
 }
 
-/// Writes spans to a memory: all of them or, if one is refused or meets damaged cells, none.
+/// Writes spans to a memory: all of them or, if one is refused or meets damage, none.
 pub(crate) fn write(memory: &mut Memory, spans: &[Span<'_>]) -> Result<(), Error> {
-    // Few tokens touch few pages of a mapped checkpoint; many touch all of them, one slow fault at a time.
-    let tokens: u64 = spans.iter().map(|span| span.positions.len() as u64).sum();
-    if tokens > (memory.settings().parameters() >> 16).max(4096) {
-        memory.own_cells()?;
-    }
     Ok(memory.write(spans)?)
 }
 

@@ -5,8 +5,10 @@
 //! server lets a change have its turn) or be a different one each time (a sharded memory that is fetched row by row).
 //! [`Snapshot::tokens`] is the same as an iterator over one snapshot, [`Snapshot::complete`] all of it at once.
 
+use super::healing::{Healed, Healing};
+use super::matched::Found;
 use super::stop::StopFilter;
-use super::{MatchedContext, Snapshot, TokenScore};
+use super::{MatchKind, MatchedContext, PromptMatch, Snapshot, TokenScore};
 use crate::error::Error;
 use memo::readout::{BACKOFF, Choice, Generation, Sampling};
 use memo::sparse::Memory;
@@ -17,6 +19,7 @@ use std::time::Instant;
 
 /// How a prompt is continued.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub struct CompletionOptions {
     /// The most tokens to generate.
     pub max_tokens: usize,
@@ -29,6 +32,13 @@ pub struct CompletionOptions {
     pub top: Option<usize>,
     /// Whether tokens have the longest context that knew them.
     pub contexts: bool,
+    /// Whether the prompt is text that may end anywhere, in a space, a word or a character: its last tokens are then taken back and
+    /// chosen again where the memory knows better. Off for prompts that are meant as tokens.
+    pub heal: bool,
+    /// Whether the prompt is looked for in the memory, and put right if it is nearly there.
+    pub find: bool,
+    /// Whether to go on where the memory does not know how; with a temperature, completions always do.
+    pub guess: bool,
 }
 
 impl Default for CompletionOptions {
@@ -40,6 +50,9 @@ impl Default for CompletionOptions {
             stop: Vec::new(),
             top: None,
             contexts: false,
+            heal: true,
+            find: true,
+            guess: false,
         }
     }
 }
@@ -48,6 +61,17 @@ impl CompletionOptions {
     /// The most probable tokens, up to `max_tokens`.
     pub fn greedy(max_tokens: usize) -> Self {
         CompletionOptions { max_tokens, ..CompletionOptions::default() }
+    }
+
+    /// The seed, if anything is drawn.
+    pub fn seed_used(&self) -> Option<u64> {
+        let Sampling { temperature, seed, .. } = self.sampling;
+        (temperature > 0.0).then_some(seed)
+    }
+
+    /// Whether the completion goes on where the memory does not know how.
+    fn guesses(&self) -> bool {
+        self.guess || self.sampling.temperature > 0.0
     }
 
     /// Refuses values that make no sense.
@@ -67,6 +91,15 @@ impl CompletionOptions {
     }
 }
 
+/// A seed for draws that nobody gave one, another each time: 32 bits, so that it is easily typed and exact in every
+/// reader of JSON.
+pub fn fresh_seed() -> u64 {
+    let mut bytes = [0; 4];
+    // Without randomness the same text is drawn each time, which is no harm.
+    let _ = getrandom::fill(&mut bytes);
+    u64::from(u32::from_le_bytes(bytes))
+}
+
 /// Why a completion ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -80,6 +113,10 @@ pub enum FinishReason {
     Length,
     /// Nobody waits for it any more.
     Cancelled,
+    /// The memory does not know how it goes on.
+    Unknown,
+    /// It began to repeat itself.
+    Loop,
 }
 
 /// A token of a completion, or of a text that is scored.
@@ -139,19 +176,46 @@ pub struct Completion {
     pub finish_reason: FinishReason,
     /// How fast it came.
     pub tokens_per_second: f64,
+    /// The seed of its draws, which draws it again; none if nothing was drawn.
+    pub seed: Option<u64>,
+    /// How the prompt was found in the memory, if that was looked for.
+    pub matched: Option<PromptMatch>,
 }
+
+/// Tokens of a context that must know what comes next, for a text to be going on and not to be guessed.
+const SUPPORT: usize = 3;
+
+/// The longest loop that is noticed, in tokens.
+const LONGEST_LOOP: usize = 32;
 
 /// A token that was chosen and is not yet part of the completion.
 pub struct CompletionChoice {
-    choice: Choice,
+    chosen: Chosen,
     score: Option<TokenScore>,
     context: Option<MatchedContext>,
+}
+
+enum Chosen {
+    /// What comes next.
+    Next(Choice),
+    /// A token for the end of the prompt.
+    Healed(u32),
+    /// The end of the prompt as it was typed.
+    Typed,
 }
 
 /// A completion that is being made, token by token.
 pub struct CompletionStream {
     options: CompletionOptions,
+    tokenizer: Tokenizer,
     generation: Generation,
+    /// The end of the prompt, while it is chosen again.
+    healing: Option<Healing>,
+    /// How the prompt was found, once that was looked for.
+    matched: Option<PromptMatch>,
+    prompt: Vec<u32>,
+    /// The last tokens of the completion.
+    last: Vec<u32>,
     /// Taken when the text ends.
     decoder: Option<StreamDecoder>,
     filter: StopFilter,
@@ -159,7 +223,6 @@ pub struct CompletionStream {
     ready: VecDeque<CompletionToken>,
     generated: usize,
     finish: Option<FinishReason>,
-    end: u32,
 }
 
 impl CompletionStream {
@@ -171,13 +234,17 @@ impl CompletionStream {
     ) -> Result<Self, Error> {
         options.check()?;
         Ok(CompletionStream {
+            tokenizer: tokenizer.clone(),
             generation: Generation::new(prompt, options.sampling.clone()),
+            healing: if options.heal { Healing::new(tokenizer, prompt) } else { None },
+            matched: None,
+            prompt: prompt.to_vec(),
+            last: Vec::new(),
             decoder: Some(StreamDecoder::after(tokenizer, prompt)),
             filter: StopFilter::new(&options.stop),
             ready: VecDeque::new(),
             generated: 0,
             finish: (options.max_tokens == 0).then_some(FinishReason::Length),
-            end: tokenizer.eos(),
             options: options.clone(),
         })
     }
@@ -206,7 +273,26 @@ impl CompletionStream {
         if self.finish.is_some() {
             return Ok(None);
         }
-        let Self { generation, options, .. } = self;
+        if self.options.find && self.matched.is_none() {
+            self.find(memory)?;
+            if self.finish.is_some() {
+                return Ok(None);
+            }
+        }
+        let Self { generation, options, tokenizer, .. } = self;
+        if let Some(healing) = &mut self.healing {
+            let (chosen, score) = match healing.choose(memory, tokenizer, options.top)? {
+                Healed::Token(token, score) => (Chosen::Healed(token), score),
+                Healed::Typed => (Chosen::Typed, None),
+            };
+            let context = match chosen {
+                Chosen::Healed(token) if options.contexts => {
+                    MatchedContext::of(memory, healing.context(), token)?
+                }
+                _ => None,
+            };
+            return Ok(Some(CompletionChoice { chosen, score, context }));
+        }
         let (choice, score) = match options.top {
             Some(top) => {
                 let (choice, score) = generation
@@ -215,19 +301,76 @@ impl CompletionStream {
             }
             None => (generation.choose(memory, &BACKOFF)?, None),
         };
+        if let Some(PromptMatch { tokens, .. }) = self.matched
+            && !options.guesses()
+        {
+            let known = generation.known(memory, choice.token)?;
+            // Where only a short context knows what comes, the memory does not know how this text goes on.
+            if known < SUPPORT.min(tokens + self.generated) {
+                self.end(FinishReason::Unknown);
+                return Ok(None);
+            }
+        }
         let context = if options.contexts {
             MatchedContext::of(memory, generation.context(), choice.token)?
         } else {
             None
         };
-        Ok(Some(CompletionChoice { choice, score, context }))
+        Ok(Some(CompletionChoice { chosen: Chosen::Next(choice), score, context }))
+    }
+
+    /// The prompt as it is tokenized after a space: whoever quotes from the middle of a sentence does not type that.
+    fn inside_a_text(&self) -> Result<Option<Vec<u32>>, Error> {
+        if !self.options.heal || !self.tokenizer.is_subword() {
+            return Ok(None);
+        }
+        let text = self.tokenizer.decode_lossy(&self.prompt);
+        if !text.starts_with(char::is_alphanumeric) {
+            return Ok(None);
+        }
+        Ok(Some(self.tokenizer.encode(&format!(" {text}"))?))
+    }
+
+    /// Looks for the prompt in the memory, and puts it right if it is nearly there.
+    fn find(&mut self, memory: &Memory) -> Result<(), Error> {
+        let look = |prompt: &[u32], healing: Option<&Healing>| {
+            let left = healing.map_or(prompt.len(), |healing| healing.prompt().0.len());
+            Found::new(memory, &self.tokenizer, prompt, left)
+        };
+        let mut found = look(&self.prompt, self.healing.as_ref())?;
+        if found.matched.kind != MatchKind::Verbatim
+            && let Some(prompt) = self.inside_a_text()?
+        {
+            let healing = Healing::new(&self.tokenizer, &prompt);
+            let other = look(&prompt, healing.as_ref())?;
+            if other.is_better_than(&found) {
+                found = Found { context: other.context.or(Some(prompt)), matched: other.matched };
+                self.healing = healing.filter(|_| found.matched.kind == MatchKind::Verbatim);
+            }
+        }
+        let Found { matched, context } = found;
+        if let Some(context) = context {
+            self.generation = Generation::new(&context, self.options.sampling.clone());
+            self.healing = self.healing.take().filter(|_| matched.kind == MatchKind::Verbatim);
+        }
+        let unknown = matched.kind == MatchKind::None;
+        self.matched = Some(matched);
+        if unknown && !self.options.guesses() {
+            self.end(FinishReason::Unknown);
+        }
+        Ok(())
     }
 
     /// Makes a token that was chosen part of the completion.
-    pub fn accept(&mut self, CompletionChoice { choice, score, context }: CompletionChoice) {
+    pub fn accept(&mut self, CompletionChoice { chosen, score, context }: CompletionChoice) {
+        let choice = match chosen {
+            Chosen::Next(choice) => choice,
+            Chosen::Healed(token) => return self.heal(token, score, context),
+            Chosen::Typed => return self.healing = None,
+        };
         let token = choice.token;
         self.generation.accept(choice);
-        if token == self.end {
+        if token == self.tokenizer.eos() {
             // Bytes of a character that the document itself does not complete.
             let rest = self.decoder.take().map_or_else(String::new, StreamDecoder::finish);
             self.filter.append(&rest);
@@ -237,8 +380,43 @@ impl CompletionStream {
             }
             return self.end(FinishReason::End);
         }
-        self.generated += 1;
         let text = self.decoder.as_mut().map_or_else(String::new, |decoder| decoder.push(token));
+        self.take(token, text, score, context);
+    }
+
+    /// Goes on with the end of the prompt, and with the completion once that is chosen again.
+    fn heal(&mut self, token: u32, score: Option<TokenScore>, context: Option<MatchedContext>) {
+        let Some(healing) = &mut self.healing else { return };
+        let Some(beyond) = healing.accept(&self.tokenizer, token) else { return };
+        let (left, typed) = healing.prompt();
+        let decode = |tokens: &[u32]| {
+            let mut decoder = StreamDecoder::after(&self.tokenizer, left);
+            let text: String = tokens.iter().map(|&token| decoder.push(token)).collect();
+            (decoder, text)
+        };
+        let (decoder, text) = decode(healing.chosen());
+        // Where a tokenizer's text is not that of its tokens one by one, what was typed stays.
+        if let Some(text) = text.strip_prefix(&*decode(typed).1) {
+            let text = text.to_owned();
+            self.generation = Generation::new(healing.context(), self.options.sampling.clone());
+            self.decoder = Some(decoder);
+            if beyond {
+                self.take(token, text, score, context);
+            }
+        }
+        self.healing = None;
+    }
+
+    /// Adds a token to the completion.
+    fn take(
+        &mut self,
+        token: u32,
+        text: String,
+        score: Option<TokenScore>,
+        context: Option<MatchedContext>,
+    ) {
+        self.generated += 1;
+        let looping = self.repeats(token);
         self.filter.push(CompletionToken::new(token, text, score, context));
         if self.filter.stopped() {
             return self.end(FinishReason::Stop);
@@ -248,7 +426,22 @@ impl CompletionStream {
         if self.generated == self.options.max_tokens {
             // A character that is cut off by the length is left out.
             self.end(FinishReason::Length);
+        } else if looping && self.options.find && !self.options.guesses() {
+            self.end(FinishReason::Loop);
         }
+    }
+
+    /// Whether the completion has said the same four times in a row, with this token.
+    fn repeats(&mut self, token: u32) -> bool {
+        if self.last.len() == 4 * LONGEST_LOOP {
+            self.last.remove(0);
+        }
+        self.last.push(token);
+        let n = self.last.len();
+        (1..=LONGEST_LOOP.min(n / 4)).any(|len| {
+            let end = &self.last[n - 4 * len..];
+            end[len..] == end[..3 * len]
+        })
     }
 
     fn end(&mut self, reason: FinishReason) {
@@ -265,7 +458,7 @@ impl CompletionStream {
 
     /// The tokens that the next one is chosen after.
     pub fn context(&self) -> &[u32] {
-        self.generation.context()
+        self.healing.as_ref().map_or(self.generation.context(), Healing::context)
     }
 
     /// Tokens generated so far, those of stop texts included.
@@ -346,6 +539,8 @@ impl CompletionStream {
             tokens,
             finish_reason: self.finish.unwrap_or(FinishReason::Cancelled),
             tokens_per_second: self.generated as f64 / start.elapsed().as_secs_f64().max(1e-9),
+            matched: self.matched.clone(),
+            seed: self.options.seed_used(),
         }
     }
 }

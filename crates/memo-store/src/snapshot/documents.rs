@@ -133,6 +133,8 @@ pub struct Transaction {
     pub forgotten: Vec<ForgottenVersion>,
     /// Whether it may be rolled back, if no later one depends on it.
     pub can_roll_back: bool,
+    /// Whether it is a forget whose text is still to be scrubbed: the disk was full, or the program was killed.
+    pub unfinished: bool,
 }
 
 /// What a transaction did to one document.
@@ -147,18 +149,18 @@ pub struct DocumentChange {
     pub after: Option<Place>,
 }
 
-/// A copy of a model that was made and may hold what was forgotten later.
+/// A copy of a model, or the original that this one is a copy of: it may hold what was forgotten later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ModelCopy {
     /// What kind of copy.
     pub kind: CopyKind,
-    /// Where it was made.
+    /// Where it was when the copy was made.
     pub path: String,
-    /// When it was made.
+    /// When the copy was made.
     #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
     pub time: Timestamp,
-    /// The last transaction that it contains.
+    /// The last transaction that both contain.
     pub transaction: u64,
 }
 
@@ -217,6 +219,7 @@ impl From<TransactionRecord> for Transaction {
             before: op.before,
             after: op.after,
         });
+        let unfinished = !record.scrub.is_empty();
         Transaction {
             id: record.id,
             time: Timestamp(record.time),
@@ -227,6 +230,7 @@ impl From<TransactionRecord> for Transaction {
             undone_by: record.undone_by,
             forgotten: record.forgotten,
             can_roll_back: record.kind != TransactionKind::Forget && record.undone_by.is_none(),
+            unfinished,
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::Snapshot;
 use crate::error::Error;
 use crate::record::{DocumentRecord, Role, VersionRecord};
-use memo::sparse::{Memory, Settings};
+use memo::sparse::{Context, Memory};
 use serde::Serialize;
 
 /// Why a memory says what it says after a prompt.
@@ -36,21 +36,30 @@ pub struct Candidate {
 }
 
 /// What one slot remembers of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SlotEvidence {
-    /// The layer of the slot, from 1.
-    pub layer: u32,
-    /// Its head, from 0, the newest.
-    pub head: u32,
-    /// Tokens of its block.
-    pub context_tokens: u32,
-    /// How often the token followed that block, as far as the cells tell.
-    pub count: f32,
-    /// The standard deviation of that.
-    pub noise: f32,
-    /// How often the block occurred at all, exactly.
+    /// What the slot's context is made of.
+    pub unit: ContextUnit,
+    /// How many of them.
+    pub length: u32,
+    /// Whether they are all that a document began with.
+    pub from_start: bool,
+    /// How often the token followed that context.
+    pub count: i64,
+    /// How often the context occurred at all.
     pub total: i64,
+}
+
+/// What a context is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum ContextUnit {
+    /// Tokens, exactly.
+    Tokens,
+    /// Words, whatever their case and what stands between them.
+    Words,
 }
 
 /// A place in a document where the end of the context is followed by the token.
@@ -89,22 +98,21 @@ pub struct Excerpt {
 pub struct MatchedContext {
     /// The layer of its slot, from 1.
     pub layer: u32,
-    /// Tokens of its block.
+    /// Its tokens.
     pub context_tokens: u32,
 }
 
 impl MatchedContext {
-    /// The longest context that knew a token, if any did.
+    /// The longest context of tokens that knew a token, if any did.
     pub fn of(memory: &Memory, context: &[u32], token: u32) -> Result<Option<Self>, Error> {
-        let settings = memory.settings();
-        let knew = memory.evidence(context)?.into_iter().filter(|slot| {
-            settings.slots[slot.slot].newest() && slot.successors.iter().any(|s| s.token == token)
+        let evidence = memory.evidence(context)?.into_iter().enumerate();
+        let knew = evidence.filter_map(|(i, slot)| match slot.context {
+            Context::Tokens(context_tokens) if slot.successors.iter().any(|s| s.token == token) => {
+                Some(MatchedContext { layer: i as u32 + 1, context_tokens })
+            }
+            _ => None,
         });
-        let contexts = knew.map(|slot| MatchedContext {
-            layer: layer(settings, slot.slot),
-            context_tokens: settings.slots[slot.slot].len,
-        });
-        Ok(contexts.max_by_key(|context| context.context_tokens))
+        Ok(knew.max_by_key(|context| context.context_tokens))
     }
 }
 
@@ -123,20 +131,22 @@ impl Snapshot {
     /// Explains the `count` most probable tokens after those of a context.
     pub fn explain_tokens(&self, context: &[u32], count: usize) -> Result<Explanation, Error> {
         let memory = self.memory()?;
-        let top = self.distribution(context)?.top(count);
+        let top = self.distribution(context)?.top(count)?;
         let evidence = memory.evidence(context)?;
-        let settings = memory.settings();
         let mut candidates = Vec::new();
         for (token, probability) in top {
             let evidence = evidence.iter().filter_map(|slot| {
                 let found = slot.successors.iter().find(|s| s.token == token)?;
-                let block = &settings.slots[slot.slot];
+                let (unit, length) = match slot.context {
+                    Context::Tokens(len) => (ContextUnit::Tokens, len),
+                    Context::Words(len) => (ContextUnit::Words, len),
+                };
+                let from_start = slot.from_start;
                 Some(SlotEvidence {
-                    layer: layer(settings, slot.slot),
-                    head: block.skip / block.len,
-                    context_tokens: block.len,
+                    unit,
+                    length,
+                    from_start,
                     count: found.count,
-                    noise: found.sigma,
                     total: slot.total,
                 })
             });
@@ -227,9 +237,4 @@ fn matches(part: &[u32], role: Role, context: &[u32], token: u32, end: u32) -> V
     }
     found.sort_by_key(|(_, matching)| std::cmp::Reverse(*matching));
     found
-}
-
-/// The layer of a slot, from 1.
-fn layer(settings: &Settings, slot: usize) -> u32 {
-    settings.slots[slot].len.ilog(settings.heads) + 1
 }

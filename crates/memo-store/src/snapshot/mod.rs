@@ -4,38 +4,54 @@
 //! before a long change ([`Store::snapshot`](crate::Store::snapshot)), and the model that a [`Store`](crate::Store) is about to
 //! change, which dereferences to it. Reading takes no lock for longer than it takes to open the files, and never writes.
 
+mod attribution;
+mod closest;
 mod complete;
+mod diff;
 mod documents;
 mod explain;
 mod find;
+mod healing;
+mod matched;
 mod open;
+mod preview;
+mod prove;
 mod score;
 mod stats;
 mod stop;
 mod verify;
 
+pub use self::attribution::{Stretch, StretchSource};
+pub use self::closest::{ClosestPassages, Passage};
 pub use self::complete::{
     Completion, CompletionChoice, CompletionOptions, CompletionStream, CompletionToken,
-    CompletionTokens, FinishReason,
+    CompletionTokens, FinishReason, fresh_seed,
 };
+pub use self::diff::{DocumentDiff, ModelDiff, PromptDiff};
 pub use self::documents::{
     ContentKind, Document, DocumentChange, DocumentState, DocumentText, ModelCopy, Transaction,
     Version,
 };
-pub use self::explain::{Candidate, Excerpt, Explanation, MatchedContext, SlotEvidence, Source};
-pub use self::find::{DocumentMatches, TextMatches};
+pub use self::explain::{
+    Candidate, ContextUnit, Excerpt, Explanation, MatchedContext, SlotEvidence, Source,
+};
+pub use self::find::{DocumentMatches, FindOptions, TextMatch, TextMatches};
+pub use self::matched::{MatchKind, PromptMatch};
+pub use self::preview::{ForgetPreview, PreviewDocument};
+pub use self::prove::Proof;
 pub use self::score::{RecallReport, ScoreReport, TokenScore};
-pub use self::stats::{MemoryLoad, Overload, Stats, fitting_size};
+pub use self::stats::Stats;
 pub use self::verify::{DigestReport, VerifyReport};
 
 pub(crate) use self::find::{cut, replaced};
-pub(crate) use self::verify::{CHUNK, is_large};
+pub(crate) use self::verify::CHUNK;
 
 use crate::checkpoint;
 use crate::config::ModelConfig;
 use crate::damage::Damage;
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::memory::Blueprint;
 use memo::sparse::Memory;
 use memo_text::Tokenizer;
 use std::path::{Path, PathBuf};
@@ -45,6 +61,7 @@ pub struct Snapshot {
     pub(crate) directory: PathBuf,
     pub(crate) config: ModelConfig,
     pub(crate) tokenizer: Tokenizer,
+    pub(crate) blueprint: Blueprint,
     /// A frozen model has none.
     pub(crate) ledger: Option<Ledger>,
     pub(crate) memory: MemoryState,
@@ -80,7 +97,7 @@ impl Snapshot {
         self.transaction
     }
 
-    /// Its memory. Fails if the memory lacks a transaction that was recorded, because cells turned out to be damaged.
+    /// Its memory. Fails if the memory lacks a transaction that was recorded, because its tables turned out to be damaged.
     pub fn memory(&self) -> Result<&Memory, Error> {
         match &self.memory {
             MemoryState::Ready(memory) => Ok(memory),

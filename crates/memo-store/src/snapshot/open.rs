@@ -5,7 +5,7 @@ use crate::config::ModelConfig;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::lock::SnapshotLock;
-use crate::memory::{CheckpointFile, load, replay};
+use crate::memory::{Blueprint, CheckpointFile, load, replay};
 use crate::progress::Observer;
 use std::path::Path;
 
@@ -22,12 +22,10 @@ impl Snapshot {
         let config = ModelConfig::read(directory)?;
         let tokenizer = config.tokenizer(directory)?;
         let checkpoints = CheckpointFile::list(directory)?;
-        let ledger = match config.frozen {
-            Some(_) => None,
-            None => Some(Ledger::copy(directory)?),
-        };
+        let ledger = if config.frozen { None } else { Some(Ledger::copy(directory)?) };
         drop(lock);
-        let (mut memory, mut transaction) = load(checkpoints, &config)?;
+        let blueprint = Blueprint::new(&config, &tokenizer);
+        let (mut memory, mut transaction) = load(checkpoints, &blueprint)?;
         if let Some(ledger) = &ledger {
             (transaction, _) = replay(ledger, &mut memory, transaction, observer)?;
         }
@@ -35,6 +33,7 @@ impl Snapshot {
             directory: directory.to_owned(),
             config,
             tokenizer,
+            blueprint,
             ledger,
             memory: MemoryState::Ready(Box::new(memory)),
             transaction,

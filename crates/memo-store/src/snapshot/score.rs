@@ -3,7 +3,7 @@
 use super::Snapshot;
 use crate::error::Error;
 use crate::progress::Observer;
-use memo::readout::{BACKOFF, Distribution, ReadOut, Scratch, best_at, map_distributions};
+use memo::readout::{BACKOFF, Distribution, Scratch, best_at, map_distributions};
 use serde::Serialize;
 use std::ops::Range;
 use std::time::Instant;
@@ -21,16 +21,24 @@ pub struct TokenScore {
 
 impl TokenScore {
     /// The score of a token in a distribution, with the `top` most probable ones.
-    pub fn new(distribution: &Distribution<'_>, token: u32, top: usize) -> Self {
+    pub fn new(
+        distribution: &Distribution<'_>,
+        token: u32,
+        top: usize,
+    ) -> Result<Self, memo::sparse::Error> {
         // One function for both, so that the best token's two values are the same bits.
-        let logprob = |token| libm::log(distribution.probability(token));
-        let best = distribution.best();
+        let logprob = |token| Ok(libm::log(distribution.probability(token)?));
+        let best = distribution.best()?;
         let top: Vec<(u32, f64)> = match top {
             0 => Vec::new(),
-            1 => vec![(best, logprob(best))],
-            _ => distribution.top(top).into_iter().map(|(t, _)| (t, logprob(t))).collect(),
+            1 => vec![(best, logprob(best)?)],
+            _ => {
+                let top = distribution.top(top)?.into_iter();
+                top.map(|(t, _)| Ok((t, logprob(t)?)))
+                    .collect::<Result<_, memo::sparse::Error>>()?
+            }
         };
-        TokenScore { logprob: logprob(token), best, top }
+        Ok(TokenScore { logprob: logprob(token)?, best, top })
     }
 
     /// The token's probability.
@@ -86,7 +94,7 @@ impl Snapshot {
         &self,
         text: &[u32],
         positions: Range<usize>,
-        look: impl Fn(usize, &Distribution<'_>) -> T + Sync,
+        look: impl Fn(usize, &Distribution<'_>) -> Result<T, memo::sparse::Error> + Sync,
     ) -> Result<Vec<T>, Error> {
         Ok(map_distributions(self.memory()?, &BACKOFF, text, positions, look)?)
     }

@@ -1,14 +1,13 @@
 //! Digests, and verification: everything is checked, and what is damaged is named.
 
 use super::Snapshot;
-use crate::checkpoint::{self, Checkpoint, Texts};
+use crate::checkpoint::{self, Checkpoint};
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::lock::SnapshotLock;
-use crate::memory::{MemoryUpdate, NewContents};
+use crate::memory::{Blueprint, MemoryUpdate, NewContents};
 use crate::progress::Observer;
-use crate::record::DocumentRecord;
-use memo::sparse::{Digest, Memory, Settings};
+use memo::sparse::Digest;
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -52,7 +51,7 @@ impl Snapshot {
         Ok(DigestReport { digest: self.digest()?, transaction: self.transaction })
     }
 
-    /// Checks the ledger, every content against its digest, the checkpoint page by page, and the memory against one
+    /// Checks the ledger, every content against its digest, the checkpoint entry by entry, and the memory against one
     /// that memorizes all live documents anew. A frozen model has only its memory to be checked.
     pub fn verify(&self, observer: &Observer) -> Result<VerifyReport, Error> {
         let mut damage = Vec::new();
@@ -66,7 +65,7 @@ impl Snapshot {
         if let (Some(ledger), true) = (&self.ledger, damage.is_empty()) {
             let new = NewContents::new();
             let live = MemoryUpdate::of_live(ledger, &new, [])?;
-            if digest_of(&self.config.memory, &live, observer)? != digest {
+            if digest_of(&self.blueprint, &live, observer)? != digest {
                 damage.push(
                     "the memory differs from its documents; `memo rebuild` makes it anew".into(),
                 );
@@ -116,11 +115,14 @@ impl Snapshot {
         let lock = SnapshotLock::shared(&self.directory);
         for (_, path) in checkpoint::list(&self.directory)? {
             let checked = Checkpoint::open(&path).and_then(|checkpoint| {
-                let memory = checkpoint.memory()?;
+                let memory = checkpoint.memory(&self.blueprint)?;
+                memory.verify()?;
                 Ok((memory.digest()?, memory.digest_anew()?))
             });
             match checked {
                 Ok((said, found)) if said == found => {}
+                // Opening for writing replaces it.
+                Err(Error::Format { found: 1, .. }) => {}
                 Ok(_) => damage.push(format!("{}: its hashes do not match it", path.display())),
                 Err(error) => damage.push(error.to_string()),
             }
@@ -128,39 +130,18 @@ impl Snapshot {
         drop(lock);
         Ok(())
     }
-
-    /// The digest of a memory that memorizes all live documents anew but some, and never saw those: what it must be once
-    /// they are forgotten.
-    pub fn digest_without(&self, ids: &[&str], observer: &Observer) -> Result<Digest, Error> {
-        let ledger = self.ledger("documents")?;
-        let mut without = Vec::new();
-        for id in ids {
-            without.push(DocumentRecord { place: None, ..self.record(id)? });
-        }
-        let new = NewContents::new();
-        let rest = MemoryUpdate::of_live(ledger, &new, &without)?;
-        digest_of(&self.config.memory, &rest, observer)
-    }
 }
 
 /// The digest of a memory that is made of some texts, without holding more than a part of it if it is large.
-fn digest_of(
-    settings: &Settings,
+pub(super) fn digest_of(
+    blueprint: &Blueprint,
     texts: &MemoryUpdate<'_>,
     observer: &Observer,
 ) -> Result<Digest, Error> {
-    if is_large(settings, texts, CHUNK) {
-        return checkpoint::digest_by_chunks(settings, texts, CHUNK, observer);
+    if checkpoint::is_large(texts, CHUNK) {
+        return checkpoint::digest_by_chunks(blueprint, texts, CHUNK, observer);
     }
-    let mut memory = Memory::new(settings.clone())?;
+    let mut memory = blueprint.empty()?;
     texts.apply(&mut memory, observer).map_err(|failure| failure.error)?;
     Ok(memory.digest()?)
-}
-
-/// Whether a memory of these texts is better made chunk by chunk: it is large, and they fill a good part of it.
-pub(crate) fn is_large(settings: &Settings, texts: &dyn Texts, chunk: usize) -> bool {
-    let chunk = chunk as u64;
-    // About 32 bytes of tables a token.
-    let bytes = Memory::storage_len(settings) as u64 + texts.positions() * 32;
-    bytes / 2 > chunk && texts.positions() > chunk / 64
 }

@@ -4,7 +4,7 @@ use super::{Store, write_tokenizer};
 use crate::checkpoint;
 use crate::error::{Error, io};
 use crate::files;
-use crate::ledger::FILE;
+use crate::ledger::{FILE, Ledger};
 use crate::record::{CopyKind, CopyRecord};
 use crate::time::Timestamp;
 use std::collections::HashSet;
@@ -19,28 +19,31 @@ impl Store {
         self.copy_to_new(to, CopyKind::Backup, |store, directory| {
             write_tokenizer(directory, &store.tokenizer)?;
             store.ledger()?.copy_to(&directory.join(FILE), &HashSet::new(), |_| (), |_| ())?;
-            store.write_checkpoint_to(directory, None)?;
+            let original = store.copy_record(&store.directory, CopyKind::Original)?;
+            Ledger::make_copy(directory, &original)?;
+            store.write_checkpoint_to(directory)?;
             store.config.write(directory)
         })
     }
 
-    /// Writes the memory into another directory, frozen if `bits` are given.
-    pub(super) fn write_checkpoint_to(
-        &self,
-        directory: &Path,
-        bits: Option<u32>,
-    ) -> Result<(), Error> {
+    /// Writes the memory into another directory.
+    pub(super) fn write_checkpoint_to(&self, directory: &Path) -> Result<(), Error> {
         let path = directory.join(checkpoint::name(self.transaction));
         let memory = self.memory()?;
-        let beside = checkpoint::write(&path, memory, self.transaction, bits, &self.observer)?;
+        let beside = checkpoint::write(&path, memory, self.transaction, &self.observer)?;
         files::rename(&beside, &path)
     }
 
     /// Notes that a copy is made, before it is: a receipt that names one too many is the safe error.
     pub(super) fn note_copy(&self, to: &Path, kind: CopyKind) -> Result<(), Error> {
-        let path = std::path::absolute(to).map_err(io(to))?.display().to_string();
+        self.ledger()?.add_copy(&self.copy_record(to, kind)?)
+    }
+
+    /// The record of a copy that is made now.
+    fn copy_record(&self, path: &Path, kind: CopyKind) -> Result<CopyRecord, Error> {
+        let path = std::path::absolute(path).map_err(io(path))?.display().to_string();
         let (time, transaction) = (Timestamp::now().0, self.transaction);
-        self.ledger()?.add_copy(&CopyRecord { kind, path, time, transaction })
+        Ok(CopyRecord { kind, path, time, transaction })
     }
 
     /// Makes a directory with all that `fill` puts into it, whole or not at all.

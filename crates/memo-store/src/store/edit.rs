@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::ledger::Content;
 use crate::record::{Role, TransactionKind};
 use crate::snapshot::replaced;
-use memo::readout::{BACKOFF, ReadOut, Scratch};
+use memo::readout::{BACKOFF, Scratch};
 use memo::sparse::{Digest, Span};
 use serde::Serialize;
 
@@ -23,6 +23,10 @@ pub struct EditReport {
     pub document: Option<String>,
     /// The weight that was needed.
     pub weight: i32,
+    /// The old text that the target stands in place of, where a document has the prompt.
+    pub replaced: Option<String>,
+    /// How that document's text goes on after it: what the edit says after the target.
+    pub goes_on: Option<String>,
     /// The digest of the memory afterwards.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub digest_after: Digest,
@@ -97,7 +101,14 @@ impl Store {
         }
         if self.wins(&tokens, before)? {
             let digest_after = self.digest()?;
-            return Ok(EditReport { transaction: None, document: None, weight: 0, digest_after });
+            return Ok(EditReport {
+                transaction: None,
+                document: None,
+                weight: 0,
+                replaced: None,
+                goes_on: None,
+                digest_after,
+            });
         }
         let edit = |weight: i32| Content {
             parts: vec![tokens.clone()],
@@ -131,6 +142,8 @@ impl Store {
             transaction: Some(change.id),
             document: Some(id),
             weight,
+            replaced: None,
+            goes_on: None,
             digest_after: self.digest()?,
         })
     }

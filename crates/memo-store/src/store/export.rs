@@ -1,8 +1,9 @@
 //! Export and import: a model as safetensors and JSON, for other programs and other machines.
 //!
-//! `memory.safetensors` has the cells of each slot (`cells.SKIP.LEN`, rows × width), the rows that do not fit in a byte
-//! (`wide.rows`: slot and row; `wide.values`), `unigrams`, and the keys and counts of both tables. `model.json` has the
-//! settings, the tokenizer, the digest and, unless they were left out, the live documents with their tokens.
+//! `memory.safetensors` has `unigrams` and, of each table, the packed entries of all partitions one after the other
+//! (`pairs.entries`), the bytes and the number of large counts of each partition (`pairs.lengths`), and the ranks and values
+//! of the large counts (`pairs.large`). `model.json` has the settings, the tokenizer, the digest and, unless they were
+//! left out, the live documents with their tokens.
 //!
 //! Importing memorizes the documents again and compares digests, so an import is as trustworthy as the original. Without
 //! documents there is nothing to rebuild from: such an import is a frozen model.
@@ -14,14 +15,16 @@ use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::files;
 use crate::ledger::{Content, Ledger};
+use crate::memory::Blueprint;
 use crate::progress::Observer;
 use crate::record::{CopyKind, Role};
-use memo::sparse::{Memory, PARTITIONS, Ram, SavedMemory, Settings, Storage, TableKind};
+use memo::sparse::{LargeCount, Memory, PARTITIONS, SavedMemory, Section, TableKind};
 use memo_text::Tokenizer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 const MEMORY: &str = "memory.safetensors";
 const MODEL: &str = "model.json";
@@ -75,7 +78,7 @@ impl Store {
         };
         let json = serde_json::to_vec(&exported).map_err(|e| Error::Invalid(e.to_string()))?;
         self.copy_to_new(to, CopyKind::Exported, |store, directory| {
-            let tensors = tensors(store.memory()?);
+            let tensors = tensors(store.memory()?)?;
             let views = tensors.iter().map(|t| {
                 let view = TensorView::new(t.dtype, t.shape.clone(), &t.bytes);
                 view.map(|view| (t.name.clone(), view)).map_err(|e| Error::Invalid(e.to_string()))
@@ -104,17 +107,23 @@ impl Store {
         }
         let settings = &exported.model.memory;
         settings.check().map_err(|e| damaged(Damage::Sizes(e.to_string())))?;
-        let memory = read_memory(&from.join(MEMORY), settings)?;
+        let tokenizer = match &exported.tokenizer {
+            Some(json) => Tokenizer::from_json(json.as_bytes())?,
+            None => Tokenizer::from_spec(&exported.model.tokenizer.parse()?)?,
+        };
+        let blueprint = Blueprint::new(&exported.model, &tokenizer);
+        let memory = read_memory(&from.join(MEMORY), &blueprint)?;
         if memory.digest()?.to_string() != exported.digest {
             return Err(damaged(Damage::Digest("the exported memory")));
         }
-        files::create_directory(to, |directory| fill(directory, exported, &memory, &damaged))
+        files::create_directory(to, |directory| fill(directory, from, exported, &memory, &damaged))
     }
 }
 
 /// Writes the files of an imported model: its documents memorized anew or, without them, a frozen memory.
 fn fill(
     directory: &Path,
+    from: &Path,
     exported: Exported,
     memory: &Memory,
     damaged: &impl Fn(Damage) -> Error,
@@ -124,11 +133,11 @@ fn fill(
         files::write_bytes(&directory.join("tokenizer.json"), json.as_bytes())?;
     }
     let Some(documents) = exported.documents else {
-        let (transaction, bits) = (exported.transaction, Some(8));
+        let transaction = exported.transaction;
         let path = directory.join(checkpoint::name(transaction));
-        let beside = checkpoint::write(&path, memory, transaction, bits, &Observer::default())?;
+        let beside = checkpoint::write(&path, memory, transaction, &Observer::default())?;
         files::rename(&beside, &path)?;
-        return ModelConfig { frozen: bits, ..exported.model }.write(directory);
+        return ModelConfig { frozen: true, ..exported.model }.write(directory);
     };
     Ledger::create(directory)?;
     exported.model.write(directory)?;
@@ -141,55 +150,41 @@ fn fill(
     if store.digest()?.to_string() != exported.digest {
         return Err(damaged(Damage::Digest("its documents")));
     }
+    // What is forgotten here later is still there.
+    store.note_copy(from, CopyKind::Exported)?;
     store.checkpoint()
 }
 
-fn tensors(memory: &Memory) -> Vec<Tensor> {
-    let mut tensors = Vec::new();
-    let mut cells = memory.cells();
-    for slot in &memory.settings().slots {
-        let (mine, rest) = cells.split_at(slot.stride());
-        cells = rest;
-        let (rows, width) = (slot.rows as usize, slot.width as usize);
-        tensors.push(Tensor {
-            name: format!("cells.{}.{}", slot.skip, slot.len),
-            dtype: Dtype::I8,
-            shape: vec![rows, width],
-            bytes: mine[..rows * width].to_vec(),
-        });
-    }
-    let numbers = |name: &str, dtype, shape: Vec<usize>, bytes: Vec<u8>| Tensor {
+fn tensors(memory: &Memory) -> Result<Vec<Tensor>, Error> {
+    let tensor = |name: &str, dtype, bytes: Vec<u8>, size: usize| Tensor {
         name: name.to_owned(),
         dtype,
-        shape,
+        shape: vec![bytes.len() / size],
         bytes,
     };
-    let (mut rows, mut values) = (Vec::new(), Vec::new());
-    for (slot, row, row_values) in memory.wide_rows() {
-        rows.extend((slot as u64).to_le_bytes());
-        rows.extend(row.to_le_bytes());
-        values.extend(row_values.iter().flat_map(|v| v.to_le_bytes()));
-    }
-    tensors.push(numbers("wide.rows", Dtype::U64, vec![rows.len() / 16, 2], rows));
-    tensors.push(numbers("wide.values", Dtype::I32, vec![values.len() / 4], values));
-    let unigrams: Vec<u8> = memory.unigrams().iter().flat_map(|c| c.to_le_bytes()).collect();
-    tensors.push(numbers("unigrams", Dtype::I64, vec![unigrams.len() / 8], unigrams));
-    for (name, kind) in [("pairs", TableKind::Pairs), ("totals", TableKind::Totals)] {
-        let (mut keys, mut counts) = (Vec::new(), Vec::new());
-        for part in 0..PARTITIONS {
-            for (key, count) in memory.partition(kind, part) {
-                keys.extend(((part as u64) << 32 | u64::from(key)).to_le_bytes());
-                counts.extend(count.to_le_bytes());
+    let unigrams = memory.unigrams().iter().flat_map(|count| count.to_le_bytes()).collect();
+    let mut tensors = vec![tensor("unigrams", Dtype::I64, unigrams, 8)];
+    for kind in TableKind::ALL {
+        let (mut entries, mut lens, mut large) = (Vec::new(), Vec::new(), Vec::new());
+        for partition in 0..PARTITIONS {
+            let packed = memory.partition(kind, partition)?;
+            lens.extend((packed.bytes.len() as u64).to_le_bytes());
+            lens.extend((packed.large.len() as u64).to_le_bytes());
+            entries.extend_from_slice(&packed.bytes);
+            for LargeCount { rank, count } in packed.large.iter() {
+                large.extend(rank.to_le_bytes());
+                large.extend(count.to_le_bytes());
             }
         }
-        let len = vec![keys.len() / 8];
-        tensors.push(numbers(&format!("{name}.keys"), Dtype::U64, len.clone(), keys));
-        tensors.push(numbers(&format!("{name}.counts"), Dtype::I64, len, counts));
+        let name = |part: &str| format!("{}.{part}", kind.name());
+        tensors.push(tensor(&name("entries"), Dtype::U8, entries, 1));
+        tensors.push(tensor(&name("lengths"), Dtype::U64, lens, 8));
+        tensors.push(tensor(&name("large"), Dtype::I64, large, 8));
     }
-    tensors
+    Ok(tensors)
 }
 
-fn read_memory(path: &Path, settings: &Settings) -> Result<Memory, Error> {
+fn read_memory(path: &Path, blueprint: &Blueprint) -> Result<Memory, Error> {
     let damaged = |what: Damage| Error::Damaged {
         path: path.to_owned(),
         what,
@@ -205,59 +200,53 @@ fn read_memory(path: &Path, settings: &Settings) -> Result<Memory, Error> {
         }
         Ok(tensor.data().to_vec())
     };
-    let mut cells = Ram::new(Memory::storage_len(settings))?;
-    let mut rest = cells.bytes_mut();
-    for slot in &settings.slots {
-        let (mine, others) = rest.split_at_mut(slot.stride());
-        rest = others;
-        let name = format!("cells.{}.{}", slot.skip, slot.len);
-        let data = get(&name, Dtype::I8)?;
-        if data.len() as u64 != slot.rows * u64::from(slot.width) {
-            return Err(damaged(Damage::Unfitting(name)));
+    let mut partitions = Vec::new();
+    for kind in TableKind::ALL {
+        let name = |part: &str| format!("{}.{part}", kind.name());
+        let unfitting = || damaged(Damage::Unfitting(kind.name().to_owned()));
+        let entries = get(&name("entries"), Dtype::U8)?;
+        let lens = numbers(&get(&name("lengths"), Dtype::U64)?, u64::from_le_bytes);
+        let large = numbers(&get(&name("large"), Dtype::I64)?, i64::from_le_bytes);
+        let (mut entries, mut large) = (&entries[..], large.as_chunks::<2>().0);
+        for len in lens.as_chunks::<2>().0 {
+            let [bytes, counts] = len.map(|len| usize::try_from(len).unwrap_or(usize::MAX));
+            let own;
+            (own, entries) = entries.split_at_checked(bytes).ok_or_else(unfitting)?;
+            let own_large;
+            (own_large, large) = large.split_at_checked(counts).ok_or_else(unfitting)?;
+            let counts =
+                own_large.iter().map(|&[rank, count]| LargeCount { rank: rank as u64, count });
+            partitions.push((own.to_vec(), counts.collect()));
         }
-        mine[..data.len()].copy_from_slice(&data);
     }
-    let rows = numbers(&get("wide.rows", Dtype::U64)?, u64::from_le_bytes);
-    let values = numbers(&get("wide.values", Dtype::I32)?, i32::from_le_bytes);
-    let mut left = &values[..];
-    let mut wide = Vec::new();
-    for pair in rows.as_chunks::<2>().0 {
-        let slot = pair[0] as usize;
-        let width = settings.slots.get(slot).map_or(usize::MAX, |s| s.width as usize);
-        let (mine, others) = left
-            .split_at_checked(width)
-            .ok_or_else(|| damaged(Damage::Unfitting("wide.values".to_owned())))?;
-        left = others;
-        wide.push((slot, pair[1], mine.to_vec()));
+    if partitions.len() != TableKind::ALL.len() * PARTITIONS {
+        return Err(damaged(Damage::Unfitting("the number of partitions".to_owned())));
     }
-    let table = |name: &str| {
-        let keys = numbers(&get(&format!("{name}.keys"), Dtype::U64)?, u64::from_le_bytes);
-        let counts = numbers(&get(&format!("{name}.counts"), Dtype::I64)?, i64::from_le_bytes);
-        let mut parts = vec![Vec::new(); PARTITIONS];
-        for (key, count) in keys.iter().zip(&counts) {
-            let part = parts.get_mut((key >> 32) as usize);
-            let part = part.ok_or_else(|| damaged(Damage::Unfitting(name.to_owned())))?;
-            part.push((*key as u32, *count));
-        }
-        if keys.len() == counts.len() {
-            Ok(parts)
-        } else {
-            Err(damaged(Damage::Unfitting(name.to_owned())))
-        }
-    };
-    let saved = Read {
-        unigrams: numbers(&get("unigrams", Dtype::I64)?, i64::from_le_bytes),
-        wide,
-        tables: [table("pairs")?, table("totals")?],
-    };
-    Ok(Memory::restore(settings.clone(), Box::new(cells), &saved)?)
+    let unigrams = numbers(&get("unigrams", Dtype::I64)?, i64::from_le_bytes);
+    let saved = Read { unigrams, partitions };
+    let memory = Memory::restore(blueprint.settings.clone(), blueprint.words.clone(), &saved)?;
+    memory.verify()?;
+    Ok(memory)
 }
 
 /// What was read of an exported memory.
 struct Read {
     unigrams: Vec<i64>,
-    wide: Vec<(usize, u64, Vec<i32>)>,
-    tables: [Vec<Vec<(u32, i64)>>; 2],
+    /// Of each table, one after the other.
+    partitions: Vec<(Vec<u8>, Vec<LargeCount>)>,
+}
+
+/// Bytes in RAM.
+struct Own(Vec<u8>);
+
+impl Section for Own {
+    fn bytes(&self) -> Result<&[u8], memo::sparse::Error> {
+        Ok(&self.0)
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
 }
 
 impl SavedMemory for Read {
@@ -265,15 +254,16 @@ impl SavedMemory for Read {
         Ok(self.unigrams.clone())
     }
 
-    fn wide_rows(&self) -> Result<Vec<(usize, u64, Vec<i32>)>, memo::sparse::Error> {
-        Ok(self.wide.clone())
-    }
-
     fn partition(
         &self,
         kind: TableKind,
-        part: usize,
-    ) -> Result<Vec<(u32, i64)>, memo::sparse::Error> {
-        Ok(self.tables[usize::from(kind == TableKind::Totals)][part].clone())
+        partition: usize,
+    ) -> Result<(Arc<dyn Section>, Vec<LargeCount>), memo::sparse::Error> {
+        let (bytes, large) = &self.partitions[kind as usize * PARTITIONS + partition];
+        Ok((Arc::new(Own(bytes.clone())), large.clone()))
+    }
+
+    fn derived(&self) -> Result<Option<Vec<i64>>, memo::sparse::Error> {
+        Ok(None)
     }
 }

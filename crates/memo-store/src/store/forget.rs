@@ -6,19 +6,20 @@
 //! 4. All that is alive is copied into a new ledger, which takes the old one's place.
 //!
 //! A kill between any two of these leaves a model whose opening does the rest. There is no inverse: an inverse would be
-//! the text.
+//! the text. Because it must be finished, there must be room for it before it is recorded; if the disk is full all the
+//! same, what is pending is said, and readers, to whom the text is gone already, go on.
 
 use super::Store;
 use super::transaction::TransactionBuilder;
 use crate::error::Error;
 use crate::files;
-use crate::ledger::{Content, FILE};
-use crate::record::{DocumentRecord, ForgottenVersion, Role, TransactionKind, TransactionRecord};
-use crate::snapshot::{ModelCopy, cut};
+use crate::ledger::FILE;
+use crate::record::{DocumentRecord, ForgottenVersion, TransactionKind, TransactionRecord};
+use crate::selection::{Selected, Selection};
+use crate::snapshot::ModelCopy;
 use memo::sparse::Digest;
-use memo_text::Encoding;
 use serde::Serialize;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::time::Instant;
 
 /// What a forget did, and what it could not reach.
@@ -38,7 +39,7 @@ pub struct Receipt {
     pub forgotten: Vec<ForgottenVersion>,
     /// Live documents that share a passage with what was forgotten; they still know it.
     pub shared: Vec<String>,
-    /// Copies made earlier, which still contain it.
+    /// Copies made earlier and, if this model is a copy, its originals: they still contain it.
     pub copies: Vec<ModelCopy>,
     /// How long it took to record the intent and to subtract.
     pub subtracting_seconds: f64,
@@ -46,130 +47,59 @@ pub struct Receipt {
     pub scrubbing_seconds: f64,
 }
 
-/// A forget, and its proof: the memory is one that never saw what was forgotten.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Proof {
-    /// What the forget did.
-    pub receipt: Receipt,
-    /// The digest of the memory before.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
-    pub digest_before: Digest,
-    /// The digest of a memory made of the other documents, which never saw those that were forgotten.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
-    pub digest_never_saw: Digest,
-    /// Whether the memory has that digest afterwards.
-    pub equal: bool,
-}
-
-/// Two documents share a passage if they have this many tokens in a row in common: half a line or so.
-const PASSAGE: usize = 8;
-const PASSAGE_OF_BYTES: usize = 32;
-
 /// In place of words that contained forgotten text.
 const SCRUBBED: &str = "[forgotten]";
 
 impl Store {
     /// Forgets documents with all their versions, in one transaction and with one scrub.
     pub fn forget(&mut self, ids: &[&str], reason: Option<&str>) -> Result<Receipt, Error> {
-        let mut change = self.begin_forget(reason)?;
-        let mut scrubbed = Vec::new();
-        for id in ids.iter().collect::<BTreeSet<_>>() {
-            let document = self.record(id)?;
-            let versions = document.versions.iter().filter(|v| v.forgotten.is_none());
-            let left: Vec<u32> = versions.map(|version| version.number).collect();
-            if left.is_empty() {
-                let why = "was forgotten before".to_owned();
-                return Err(Error::State { id: (*id).to_string(), why });
-            }
-            change.move_to(document.clone(), None);
-            scrubbed.push((document, left));
-        }
-        if change.is_empty() {
-            return Err(Error::Invalid("there is no document to forget".to_owned()));
-        }
-        let shared = self.sharing(&scrubbed)?;
-        self.commit_forget(change, &scrubbed, shared)
-    }
-
-    /// Forgets documents, and proves it: makes a memory of the others, and compares digests.
-    pub fn forget_with_proof(
-        &mut self,
-        ids: &[&str],
-        reason: Option<&str>,
-    ) -> Result<Proof, Error> {
-        let digest_before = self.digest()?;
-        // First what may fail or be stopped: until then nothing has changed.
-        let digest_never_saw = self.digest_without(ids, &self.observer)?;
-        let receipt = self.forget(ids, reason)?;
-        let equal = receipt.digest_after == digest_never_saw;
-        Ok(Proof { receipt, digest_before, digest_never_saw, equal })
+        let ids = ids.iter().map(|&id| id.to_owned()).collect();
+        self.forget_selection(&Selection::Documents(ids), reason)
     }
 
     /// Forgets a text: cuts it out of every document that contains it, and makes each cut a document boundary. What
     /// remains is a new version; all versions that contained the text are scrubbed.
     pub fn forget_text(&mut self, text: &str, reason: Option<&str>) -> Result<Receipt, Error> {
-        if text.trim().is_empty() {
-            return Err(Error::Invalid("there is no text to forget".to_owned()));
-        }
-        if reason.is_some_and(|reason| reason.contains(text)) {
+        self.forget_selection(&Selection::Text(text.to_owned()), reason)
+    }
+
+    /// Forgets what [`Snapshot::preview_forget`](crate::Snapshot::preview_forget) shows of a selection.
+    pub fn forget_selection(
+        &mut self,
+        what: &Selection,
+        reason: Option<&str>,
+    ) -> Result<Receipt, Error> {
+        self.finish_forgets()?;
+        let Selected { documents, text } = self.select(what)?;
+        let mut change = self.begin(TransactionKind::Forget, reason)?;
+        let Some(text) = text else {
+            for (document, _) in &documents {
+                change.move_to(document.clone(), None);
+            }
+            let shared = self.sharing(&documents)?;
+            return self.commit_forget(change, &documents, shared);
+        };
+        let given = |reason: &str| matches!(what, Selection::Text(given) if reason.contains(given));
+        if reason.is_some_and(|reason| reason.contains(&text) || given(reason)) {
             let why = "the reason contains the text itself; say it in other words";
             return Err(Error::Invalid(why.to_owned()));
         }
-        let mut change = self.begin_forget(reason)?;
-        let mut found = self.versions_with(text)?;
-        let normal = self.normal(text)?;
-        let mut text = text;
-        if let (true, Some(normal)) = (found.is_empty(), &normal) {
-            found = self.versions_with(normal)?;
-            text = normal;
-        }
-        if found.is_empty() {
-            return Err(Error::NotFound);
-        }
-        for (document, versions) in &found {
+        for (document, versions) in &documents {
             let affected = document.current().filter(|version| versions.contains(&version.number));
             let Some(version) = affected else {
                 change.move_to(document.clone(), document.place);
                 continue;
             };
-            let rest = self.without(&self.ledger()?.content(document, version)?, text)?;
-            // What is left of an edit is no edit.
-            if rest.parts.is_empty() || version.is_edit() {
-                change.move_to(document.clone(), None);
-            } else {
-                let digest = self.ledger()?.digest(&rest);
-                change.add_version(document.clone(), rest, digest, true);
-            }
-        }
-        change.scrub_texts = vec![text.to_owned()];
-        self.commit_forget(change, &found, Vec::new())
-    }
-
-    /// A content with every occurrence of a text cut out, and encoded anew.
-    fn without(&self, content: &Content, text: &str) -> Result<Content, Error> {
-        let mut parts = Vec::new();
-        for part in &content.parts {
-            let bytes = self.tokenizer.decode(part);
-            let pieces = cut(&bytes, text.as_bytes());
-            if pieces.len() == 1 && pieces[0].len() == bytes.len() {
-                parts.push(part.clone());
-                continue;
-            }
-            for piece in pieces {
-                let tokens = self.encode(&piece)?;
-                if !tokens.is_empty() {
-                    parts.push(tokens);
+            match self.rest(document, version, &text)? {
+                None => change.move_to(document.clone(), None),
+                Some(rest) => {
+                    let digest = self.ledger()?.digest(&rest);
+                    change.add_version(document.clone(), rest, digest, true);
                 }
             }
         }
-        Ok(Content { parts, role: Role::Text })
-    }
-
-    /// Begins a forget; what an earlier one could not finish is finished first.
-    fn begin_forget(&mut self, reason: Option<&str>) -> Result<TransactionBuilder, Error> {
-        self.finish_forgets()?;
-        self.begin(TransactionKind::Forget, reason)
+        change.scrub_texts = vec![text];
+        self.commit_forget(change, &documents, Vec::new())
     }
 
     fn commit_forget(
@@ -178,11 +108,11 @@ impl Store {
         scrubbed: &[(DocumentRecord, Vec<u32>)],
         shared: Vec<String>,
     ) -> Result<Receipt, Error> {
-        let mut first = u64::MAX;
+        self.check_room_to_forget()?;
+        let copies = self.copies_with(scrubbed)?;
         for (document, versions) in scrubbed {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
                 change.scrub.push((document.number, version.number));
-                first = first.min(version.transaction);
                 change.forgotten.push(ForgottenVersion {
                     document: document.id.clone(),
                     version: version.number,
@@ -206,7 +136,6 @@ impl Store {
         let subtracted = start.elapsed();
         self.finish_forgets()?;
         let scrubbed = start.elapsed().saturating_sub(subtracted);
-        let copies = self.ledger()?.copies()?.into_iter().map(ModelCopy::from);
         Ok(Receipt {
             transaction: change.id,
             documents,
@@ -214,29 +143,41 @@ impl Store {
             digest_after: self.digest()?,
             forgotten: change.forgotten,
             shared,
-            copies: copies.filter(|copy| copy.transaction >= first).collect(),
+            copies,
             subtracting_seconds: subtracted.as_secs_f64(),
             scrubbing_seconds: scrubbed.as_secs_f64(),
         })
     }
 
-    /// Finishes forgets that were begun: writes a checkpoint without the text, then a ledger without it.
+    /// Finishes forgets that were begun. If the disk does not let it, says what is pending.
     pub(super) fn finish_forgets(&mut self) -> Result<(), Error> {
         if !self.ledger()?.forgetting()? {
             return Ok(());
         }
         let transactions = self.ledger()?.transactions(0)?;
-        let open: Vec<&TransactionRecord> =
-            transactions.iter().filter(|t| !t.scrub.is_empty()).collect();
-        if open.is_empty() {
-            return Ok(());
-        }
+        let open: Vec<TransactionRecord> =
+            transactions.into_iter().filter(|t| !t.scrub.is_empty()).collect();
+        let Some(first) = open.first() else { return Ok(()) };
+        self.scrub(&open).map_err(|reason| match reason {
+            Error::Io { .. } | Error::Ledger { .. } => Error::Pending {
+                path: self.directory.clone(),
+                transaction: first.id,
+                documents: first.ops.iter().map(|op| op.document.clone()).collect(),
+                needed: self.room_to_forget().map_or(0, |(needed, _)| needed),
+                reason: Box::new(reason),
+            },
+            other => other,
+        })
+    }
+
+    /// Writes a checkpoint without what was forgotten, then a ledger without it.
+    fn scrub(&mut self, open: &[TransactionRecord]) -> Result<(), Error> {
         self.checkpoint()?;
         let scrub: HashSet<(u64, u32)> = open.iter().flat_map(|t| t.scrub.clone()).collect();
         let texts: Vec<String> = open.iter().flat_map(|t| t.scrub_texts.clone()).collect();
         let gone = |words: &str| texts.iter().any(|text| words.contains(text.as_str()));
         let path = files::unfinished(&self.directory.join(FILE));
-        self.ledger()?.copy_to(
+        let copied = self.ledger()?.copy_to(
             &path,
             &scrub,
             |document| {
@@ -258,39 +199,15 @@ impl Store {
                     transaction.reason = Some(SCRUBBED.to_owned());
                 }
             },
-        )?;
+        );
+        if copied.is_err() {
+            // Half a ledger would only take space.
+            let _ = std::fs::remove_file(&path);
+        }
+        copied?;
         match &mut self.snapshot.ledger {
             Some(ledger) => ledger.replace_by(&path),
             None => Ok(()),
         }
-    }
-
-    /// Live documents that have a passage in common with versions that are to go.
-    fn sharing(&self, going: &[(DocumentRecord, Vec<u32>)]) -> Result<Vec<String>, Error> {
-        let bytes = self.tokenizer.encoding() == Encoding::Raw;
-        let passage = if bytes { PASSAGE_OF_BYTES } else { PASSAGE };
-        let ledger = self.ledger()?;
-        let mut passages: HashSet<Vec<u32>> = HashSet::new();
-        for (document, versions) in going {
-            for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
-                let content = ledger.content(document, version)?;
-                for part in &content.parts {
-                    passages.extend(part.windows(passage).map(<[u32]>::to_vec));
-                }
-            }
-        }
-        let goes: HashSet<u64> = going.iter().map(|(document, _)| document.number).collect();
-        let mut shared = Vec::new();
-        for other in ledger.documents()? {
-            let Some(version) = other.live().filter(|_| !goes.contains(&other.number)) else {
-                continue;
-            };
-            let content = ledger.content(&other, version)?;
-            let mut windows = content.parts.iter().flat_map(|part| part.windows(passage));
-            if windows.any(|window| passages.contains(window)) {
-                shared.push(other.id);
-            }
-        }
-        Ok(shared)
     }
 }

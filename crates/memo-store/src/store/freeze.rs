@@ -1,14 +1,13 @@
-//! Freezing: a read-only model with fewer bits a cell, without ledger and texts.
+//! Freezing: a read-only model, without ledger and texts.
 
 use super::{Store, write_tokenizer};
 use crate::checkpoint;
 use crate::config::ModelConfig;
 use crate::error::{Error, io};
 use crate::memory::open;
-use crate::packed::BITS;
 use crate::record::CopyKind;
 use memo::random::{Purpose, Stream};
-use memo::readout::{BACKOFF, ReadOut, Scratch};
+use memo::readout::{BACKOFF, Scratch};
 use memo::sparse::Memory;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -18,8 +17,6 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FreezeReport {
-    /// Bits a cell.
-    pub bits: u32,
     /// Bytes of the frozen memory.
     pub bytes: u64,
     /// Positions of live documents at which recall was tried.
@@ -37,24 +34,20 @@ const TRIED: usize = 2000;
 const PROMPT: usize = 64;
 
 impl Store {
-    /// Writes a frozen copy with 8, 2 or 1 bits a cell where nothing is yet, and measures what it recalls.
-    pub fn freeze(&mut self, to: &Path, bits: u32) -> Result<FreezeReport, Error> {
-        if !BITS.contains(&bits) {
-            return Err(Error::Option { name: "bits", expected: "8, 2 or 1".to_owned() });
-        }
+    /// Writes a frozen copy where nothing is yet, and measures what it recalls.
+    pub fn freeze(&mut self, to: &Path) -> Result<FreezeReport, Error> {
         let positions = self.positions_to_try()?;
         self.copy_to_new(to, CopyKind::Frozen, |store, directory| {
             write_tokenizer(directory, &store.tokenizer)?;
-            store.write_checkpoint_to(directory, Some(bits))?;
-            ModelConfig { frozen: Some(bits), ..store.config.clone() }.write(directory)
+            store.write_checkpoint_to(directory)?;
+            ModelConfig { frozen: true, ..store.config.clone() }.write(directory)
         })?;
         let path = to.join(checkpoint::name(self.transaction));
         Ok(FreezeReport {
-            bits,
             bytes: std::fs::metadata(&path).map_err(io(&path))?.len(),
             positions: positions.len(),
             recall_before: recall(self.memory()?, &positions)?,
-            recall_after: recall(&open(&path)?, &positions)?,
+            recall_after: recall(&open(&path, &self.blueprint)?, &positions)?,
         })
     }
 

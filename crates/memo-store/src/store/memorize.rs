@@ -29,7 +29,8 @@ impl NewDocument {
         NewDocument { tokens, ..NewDocument::default() }
     }
 
-    /// Gives it an id. Without one, it gets one from its content.
+    /// Gives it an id. Without one, it gets one from its content and the model's secret key; merging knows it by its
+    /// content.
     #[must_use]
     pub fn with_id(self, id: impl Into<String>) -> Self {
         NewDocument { id: Some(id.into()), ..self }
@@ -63,8 +64,6 @@ pub struct MemorizeReport {
     pub seconds: f64,
     /// How fast it was.
     pub tokens_per_second: f64,
-    /// How full the memory is now; 1 is full.
-    pub load: f64,
 }
 
 /// A content under its id, or one that it will get from its digest, and its labels.
@@ -105,7 +104,7 @@ impl Store {
         let mut given: HashMap<String, String> = HashMap::new();
         for (id, labels, content) in contents {
             let digest = self.ledger()?.digest(&content);
-            let id = id.unwrap_or_else(|| format!("doc-{}", &digest[..16]));
+            let id = id.unwrap_or_else(|| id_of(&digest));
             check_id(&id)?;
             if let Some(before) = given.insert(id.clone(), digest.clone()) {
                 if before == digest {
@@ -131,7 +130,6 @@ impl Store {
         }
         report.seconds = start.elapsed().as_secs_f64();
         report.tokens_per_second = report.tokens as f64 / report.seconds.max(1e-9);
-        report.load = self.load()?;
         Ok(report)
     }
 
@@ -163,6 +161,12 @@ impl Store {
         self.commit(&change)?;
         self.report(&change)
     }
+}
+
+/// The id of a document that was given none, by the digest of its first content. The digest is under the model's secret
+/// key, so that an id, which stays after a forget, does not give away what was forgotten.
+pub(super) fn id_of(digest: &str) -> String {
+    format!("doc-{}", &digest[..16])
 }
 
 /// Refuses ids that would make trouble in listings and file names.

@@ -1,10 +1,11 @@
 //! Merging: the documents of another model of equal settings come in.
 
 use super::Store;
+use super::memorize::id_of;
 use super::transaction::Addition;
 use crate::error::Error;
-use crate::record::{CopyKind, TransactionKind};
-use memo::sparse::{Digest, Memory, PARAMETERS_PER_TOKEN};
+use crate::record::{CopyKind, DocumentRecord, TransactionKind};
+use memo::sparse::{Digest, Memory};
 use serde::Serialize;
 
 /// What to do where both models have a document of the same id with different contents.
@@ -55,8 +56,6 @@ pub struct MergeReport {
     /// The digest of the memory afterwards.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub digest_after: Digest,
-    /// How full the memory is now; 1 is full.
-    pub load: f64,
 }
 
 /// A document that came in under another id.
@@ -81,7 +80,7 @@ impl Store {
             && self.tokenizer.to_json()? == other.tokenizer.to_json()?;
         if self.config.memory != other.config.memory || !same_tokens {
             return Err(Error::Merge(
-                "the models have different sizes, seeds or tokenizers; `memo rebuild` can change sizes"
+                "the models have different tokenizers, seeds or contexts; make one of them anew like the other"
                     .to_owned(),
             ));
         }
@@ -95,7 +94,7 @@ impl Store {
             let content = other.ledger()?.content(&theirs, version)?;
             // Each model has its own secret: contents are compared under ours.
             let digest = self.ledger()?.digest(&content);
-            let mut id = theirs.id.clone();
+            let mut id = self.id_here(other, &theirs)?;
             let mut ours = self.ledger()?.document(&id)?;
             if let Some((document, version)) = ours.as_ref().and_then(|d| Some((d, d.current()?))) {
                 if version.digest == digest {
@@ -105,9 +104,7 @@ impl Store {
                 }
                 match conflict {
                     Conflict::Refuse => {
-                        return Err(Error::Merge(format!(
-                            "document {id:?} has another content there; choose ours, theirs or rename"
-                        )));
+                        return Err(Error::Conflict(id));
                     }
                     Conflict::Ours => {
                         conflicts.push(id);
@@ -147,8 +144,21 @@ impl Store {
                 adding_pays(memory, positions).then_some(Addition { memory, without, positions });
             self.commit_adding(&change, addition)?;
         }
-        let (digest_after, load) = (self.digest()?, self.load()?);
-        Ok(MergeReport { transaction, added, same, conflicts, renamed, digest_after, load })
+        let digest_after = self.digest()?;
+        Ok(MergeReport { transaction, added, same, conflicts, renamed, digest_after })
+    }
+
+    /// The id that a document of another model has here. One that was given no id has one from its content under the
+    /// other model's secret, and gets the one that its content has under ours: the same text is one document.
+    fn id_here(&self, other: &Store, theirs: &DocumentRecord) -> Result<String, Error> {
+        let mut kept = theirs.versions.iter().filter(|version| version.forgotten.is_none());
+        match kept.find(|version| id_of(&version.digest) == theirs.id) {
+            Some(version) => {
+                let content = other.ledger()?.content(theirs, version)?;
+                Ok(id_of(&self.ledger()?.digest(&content)))
+            }
+            None => Ok(theirs.id.clone()),
+        }
     }
 
     /// An id like this one that no document has, and that is not otherwise taken.
@@ -167,12 +177,12 @@ impl Store {
     }
 }
 
-/// Whether adding a memory is better than writing its documents again: adding goes through all cells once. One that may not
-/// fit in RAM is made chunk by chunk instead.
+/// Whether adding a memory is better than writing its documents again: adding goes through all its entries once. One that may
+/// not fit in RAM is made chunk by chunk instead.
 fn adding_pays(theirs: &Memory, positions: u64) -> bool {
-    let cells = theirs.settings().parameters();
-    positions * 16 > cells / PARAMETERS_PER_TOKEN && cells <= MOST_ADDED
+    let bytes = theirs.usage().total() as u64;
+    positions * 16 > theirs.positions().unsigned_abs() && bytes <= MOST_ADDED
 }
 
-/// The most cells that are added at once.
-const MOST_ADDED: u64 = 4 << 30;
+/// The most bytes of a memory that are added at once.
+const MOST_ADDED: u64 = 2 << 30;

@@ -7,12 +7,13 @@ mod forget;
 mod freeze;
 mod memorize;
 mod merge;
+mod passage;
 mod rebuild;
 mod rollback;
 mod transaction;
 
 pub use self::edit::EditReport;
-pub use self::forget::{Proof, Receipt};
+pub use self::forget::Receipt;
 pub use self::freeze::FreezeReport;
 pub use self::memorize::{MemorizeReport, NewDocument};
 pub use self::merge::{Conflict, MergeReport, RenamedDocument};
@@ -25,9 +26,9 @@ use crate::error::Error;
 use crate::files;
 use crate::ledger::Ledger;
 use crate::lock::{SnapshotLock, WriterLock};
-use crate::memory::{CheckpointFile, MemoryUpdate, NewContents, empty, load, open, replay};
+use crate::memory::{Blueprint, CheckpointFile, MemoryUpdate, NewContents, load, open, replay};
 use crate::progress::{Observer, Progress};
-use crate::snapshot::{CHUNK, MemoryState, Snapshot, is_large};
+use crate::snapshot::{CHUNK, MemoryState, Snapshot};
 use memo::sparse::Memory;
 use std::ops::{ControlFlow, Deref};
 use std::path::Path;
@@ -50,7 +51,6 @@ impl Store {
     /// Makes a model where nothing is yet.
     pub fn create(directory: &Path, new: &NewModel) -> Result<Self, Error> {
         let config = new.config()?;
-        empty(&config)?;
         files::create_directory(directory, |beside| write_new(beside, &config, new))?;
         Self::open(directory)
     }
@@ -73,36 +73,39 @@ impl Store {
 
     /// Opens a model for writing. Finishes a forget that was interrupted.
     pub fn open(directory: &Path) -> Result<Self, Error> {
-        Self::open_with(directory, |config| load(CheckpointFile::list(directory)?, config))
+        Self::open_with(directory, |blueprint| load(CheckpointFile::list(directory)?, blueprint))
     }
 
     /// Opens a model for writing without reading its checkpoint, which may be damaged: the memory is made again from
     /// the ledger, and a new checkpoint written.
     pub fn open_anew(directory: &Path) -> Result<Self, Error> {
-        let mut store = Self::open_with(directory, |config| Ok((empty(config)?, 0)))?;
+        let mut store = Self::open_with(directory, |blueprint| Ok((blueprint.empty()?, 0)))?;
         store.checkpoint()?;
         Ok(store)
     }
 
     fn open_with(
         directory: &Path,
-        memory: impl FnOnce(&ModelConfig) -> Result<(Memory, u64), Error>,
+        memory: impl FnOnce(&Blueprint) -> Result<(Memory, u64), Error>,
     ) -> Result<Self, Error> {
-        if ModelConfig::read(directory)?.frozen.is_some() {
+        if ModelConfig::read(directory)?.frozen {
             return Err(Error::Frozen { path: directory.to_owned() });
         }
         let lock = WriterLock::acquire(directory)?;
-        // Another writer may have changed its sizes until now.
+        // Another writer may have brought it to today's format until now.
         let config = ModelConfig::read(directory)?;
+        let upgraded = config.upgrade(directory)?;
         files::remove_unfinished(directory)?;
         let tokenizer = config.tokenizer(directory)?;
         let ledger = Ledger::open(directory)?;
-        let (memory, transaction) = memory(&config)?;
+        let blueprint = Blueprint::new(&config, &tokenizer);
+        let (memory, transaction) = memory(&blueprint)?;
         let mut store = Store {
             snapshot: Snapshot {
                 directory: directory.to_owned(),
                 config,
                 tokenizer,
+                blueprint,
                 ledger: Some(ledger),
                 memory: MemoryState::Ready(Box::new(memory)),
                 transaction,
@@ -115,7 +118,7 @@ impl Store {
         store.catch_up()?;
         store.finish_forgets()?;
         // A full disk must not keep a sound model from being opened.
-        let _ = store.checkpoint_if(FELT);
+        let _ = if upgraded { store.checkpoint() } else { store.checkpoint_if(FELT) };
         Ok(store)
     }
 
@@ -138,20 +141,20 @@ impl Store {
 
     /// A new memory of all live documents, in a checkpoint that is put in its place, if it is better made chunk by chunk.
     fn rebuild_by_chunks(&self) -> Result<Option<(Memory, u64)>, Error> {
-        let (ledger, settings) = (self.ledger()?, &self.config.memory);
+        let (ledger, blueprint) = (self.ledger()?, &self.blueprint);
         let new = NewContents::new();
         let live = MemoryUpdate::of_live(ledger, &new, [])?;
-        if !is_large(settings, &live, self.chunk) {
+        if !checkpoint::is_large(&live, self.chunk) {
             return Ok(None);
         }
         let last = ledger.last()?;
         let path = self.directory.join(checkpoint::name(last));
         let beside =
-            checkpoint::write_chunks(&path, settings, last, &live, self.chunk, &self.observer)?;
+            checkpoint::write_chunks(&path, blueprint, last, &live, self.chunk, &self.observer)?;
         let lock = SnapshotLock::exclusive(&self.directory)?;
         let path = checkpoint::publish(&self.directory, &beside, last)?;
         drop(lock);
-        Ok(Some((open(&path)?, last)))
+        Ok(Some((open(&path, blueprint)?, last)))
     }
 
     /// Makes a memory of more than twice as many bytes in chunks of this size when much text comes. Half a GiB by default.
@@ -168,25 +171,18 @@ impl Store {
         self.observer = Observer::new(callback);
     }
 
-    /// The model as it is now, for readers that must not wait while it changes. A memory in RAM is copied; one that is
-    /// mapped from its checkpoint is mapped once more, and completed from the ledger.
+    /// The model as it is now, for readers that must not wait while it changes. It shares all of the memory that does not change
+    /// afterwards.
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
         let ledger = self.ledger()?.pinned()?;
-        let (memory, transaction) = if let Some(memory) = self.memory()?.copied()? {
-            (memory, self.transaction)
-        } else {
-            let files = CheckpointFile::list(&self.directory)?;
-            let (mut memory, from) = load(files, &self.config)?;
-            let (last, _) = replay(&ledger, &mut memory, from, &Observer::default())?;
-            (memory, last)
-        };
         Ok(Snapshot {
             directory: self.directory.clone(),
             config: self.config.clone(),
             tokenizer: self.tokenizer.clone(),
+            blueprint: self.blueprint.clone(),
             ledger: Some(ledger),
-            memory: MemoryState::Ready(Box::new(memory)),
-            transaction,
+            memory: MemoryState::Ready(Box::new(self.memory()?.clone())),
+            transaction: self.transaction,
         })
     }
 
@@ -220,7 +216,7 @@ impl Store {
     pub fn checkpoint(&mut self) -> Result<(), Error> {
         let path = self.directory.join(checkpoint::name(self.transaction));
         let memory = self.memory()?;
-        let beside = checkpoint::write(&path, memory, self.transaction, None, &self.observer)?;
+        let beside = checkpoint::write(&path, memory, self.transaction, &self.observer)?;
         let _lock = SnapshotLock::exclusive(&self.directory)?;
         checkpoint::publish(&self.directory, &beside, self.transaction)?;
         self.pending = 0;

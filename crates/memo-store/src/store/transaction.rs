@@ -21,7 +21,6 @@ use crate::record::{
     DocumentRecord, ForgottenVersion, OpRecord, Place, TransactionKind, TransactionRecord,
     VersionRecord,
 };
-use crate::snapshot::is_large;
 use crate::time::Timestamp;
 use memo::sparse::{Digest, Memory};
 use serde::Serialize;
@@ -84,7 +83,6 @@ impl Addition<'_> {
     /// Adds it; gives the number of positions that came.
     fn add_to(&self, ours: &mut Memory) -> Result<u64, Failure> {
         let untouched = |error: memo::sparse::Error| Failure { error: error.into(), undone: true };
-        ours.own_cells().map_err(untouched)?;
         ours.merge(self.memory).map_err(untouched)?;
         let without: Vec<_> = self.without.iter().flat_map(|content| content.spans(-1)).collect();
         let taken_out = ours.write(&without);
@@ -253,7 +251,7 @@ impl Store {
         };
         match addition {
             _ if change.kind == TransactionKind::Forget => {
-                self.ledger()?.commit(&commit)?;
+                self.record_commit(&commit)?;
                 let written = self.update(change, &new, &Observer::default());
                 self.pending += written.map_err(|failure| self.lose_memory(&failure.error))?;
                 self.snapshot.transaction = change.id;
@@ -272,7 +270,7 @@ impl Store {
                 self.pending += written.map_err(|failure| self.failed(failure))?;
             }
         }
-        if let Err(error) = self.ledger()?.commit(&commit) {
+        if let Err(error) = self.record_commit(&commit) {
             let undone = self.undo(change, &new);
             return Err(self.failed(Failure { error, undone: undone.is_ok() }));
         }
@@ -280,6 +278,15 @@ impl Store {
         // The transaction is done, whether there is room for a checkpoint or not.
         let _ = self.checkpoint_if(PATIENCE);
         Ok(())
+    }
+
+    /// Adds a transaction to the ledger. If that fails, as on a full disk, the model can still be read.
+    fn record_commit(&mut self, commit: &Commit<'_>) -> Result<(), Error> {
+        let recorded = self.ledger()?.commit(commit);
+        if let (Err(_), Some(ledger)) = (&recorded, &mut self.snapshot.ledger) {
+            ledger.reopen();
+        }
+        recorded
     }
 
     /// Makes a transaction's changes in the memory; gives the number of positions that they took.
@@ -310,9 +317,9 @@ impl Store {
         new: &NewContents<'_>,
     ) -> Result<Option<PathBuf>, Error> {
         use crate::checkpoint::Texts;
-        let (ledger, settings) = (self.ledger()?, &self.config.memory);
+        let (ledger, blueprint) = (self.ledger()?, &self.blueprint);
         let coming = MemoryUpdate::of_moves(ledger, new, change.moves())?;
-        if !is_large(settings, &coming, self.chunk) {
+        if !checkpoint::is_large(&coming, self.chunk) {
             return Ok(None);
         }
         let documents = change.moves().map(|(document, _)| document);
@@ -323,12 +330,12 @@ impl Store {
         }
         let path = self.directory.join(checkpoint::name(change.id));
         let (chunk, observer) = (self.chunk, &self.observer);
-        checkpoint::write_chunks(&path, settings, change.id, &all, chunk, observer).map(Some)
+        checkpoint::write_chunks(&path, blueprint, change.id, &all, chunk, observer).map(Some)
     }
 
     /// Records a transaction whose checkpoint is written, and puts that in place.
     fn commit_large(&mut self, commit: &Commit<'_>, beside: &Path) -> Result<(), Error> {
-        if let Err(error) = self.ledger()?.commit(commit) {
+        if let Err(error) = self.record_commit(commit) {
             let _ = std::fs::remove_file(beside);
             return Err(error);
         }
@@ -336,7 +343,7 @@ impl Store {
         let publish = || {
             let _lock = SnapshotLock::exclusive(&self.directory)?;
             let path = checkpoint::publish(&self.directory, beside, id)?;
-            open(&path)
+            open(&path, &self.blueprint)
         };
         match publish() {
             Ok(memory) => self.set_memory((memory, id)),

@@ -1,26 +1,23 @@
 //! Models small enough to make by the hundred.
 #![allow(unreachable_pub)]
 
-use memo::sparse::{Digest, Memory, Settings, Shape, Size, Span};
+use memo::sparse::{Digest, Memory, Settings, Span};
+use memo::words::Words;
 use memo_store::{CompletionOptions, DocumentState, NewModel, Snapshot, Store};
 use memo_text::Tokenizer;
 use std::path::Path;
 
-/// A model of bytes with a quarter of a million cells.
+/// A model of bytes.
 pub fn small() -> NewModel {
-    NewModel {
-        tokenizer: Tokenizer::bytes(),
-        shape: Shape::default(),
-        size: Size::Parameters(1 << 18),
-        seed: 7,
-    }
+    NewModel { tokenizer: Tokenizer::bytes(), words: true, seed: 7 }
 }
 
 /// The digest of a memory that knows only these parts of documents, and these edits (prompt, target, weight).
 pub fn digest_of(parts: &[String], edits: &[(String, String, i32)]) -> Digest {
     let tokenizer = Tokenizer::bytes();
-    let settings = Settings::new(257, 256, 7, &Shape::default(), Size::Parameters(1 << 18));
-    let mut memory = Memory::new(settings.unwrap()).unwrap();
+    let settings = Settings::new(257, 256, 7).unwrap().with_words();
+    let words = std::sync::Arc::new(Words::new(tokenizer.pieces()));
+    let mut memory = Memory::with_words(settings, Some(words)).unwrap();
     for part in parts {
         memory.memorize(&tokenizer.encode(part).unwrap()).unwrap();
     }

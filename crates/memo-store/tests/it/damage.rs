@@ -2,7 +2,7 @@
 //! panics, and never says something wrong as if nothing were.
 
 use crate::common::says;
-use memo::sparse::{Digest, Memory, Shape, Size};
+use memo::sparse::{Digest, Memory};
 use memo_store::{
     CompletionOptions, DocumentState, Error, NewDocument, NewModel, Observer, Snapshot, Store,
 };
@@ -29,13 +29,12 @@ impl Sound {
         let path = home.path().join("m.memo");
         let new = NewModel {
             tokenizer: Tokenizer::words([TEXT, "dogs run far . they come home late ."]).unwrap(),
-            shape: Shape::new(2, 4, 1),
-            size: Size::Parameters(1 << 17),
+            words: true,
             seed: 7,
         };
         let mut store = Store::create(&path, &new).unwrap();
         store.memorize([NewDocument::text(TEXT).with_id("a")], None).unwrap();
-        // Often enough for rows that do not fit in bytes, and counts that do not either.
+        // Often enough for counts that do not fit in an entry.
         let often: Vec<String> = vec!["they come home late .".to_owned(); 200];
         store.memorize([NewDocument::text(often.join(" ")).with_id("b")], None).unwrap();
         store.checkpoint().unwrap();
@@ -232,9 +231,7 @@ fn checkpoints_that_lie_are_refused() {
         for (pointer, what) in [
             ("/sections/0/len", "a section's length"),
             ("/sections/4/start", "a section's start"),
-            ("/cells", "the place of the cells"),
-            ("/settings/slots/0/rows", "rows"),
-            ("/settings/slots/0/width", "a width"),
+            ("/settings/tokens/4", "a context's length"),
             ("/settings/vocabulary", "a vocabulary"),
         ] {
             let mut head = good.clone();
@@ -242,10 +239,6 @@ fn checkpoints_that_lie_are_refused() {
             refused(&format!("{what} of {huge}"), &with_head(bytes, &head));
         }
     }
-    // All that rows may be, but more than the file has: refused before anything of that size is made.
-    let mut head = good.clone();
-    head["settings"]["slots"][0]["rows"] = json!(u64::from(u32::MAX) - 100_000);
-    refused("4 billion rows", &with_head(bytes, &head));
     let mut head = good.clone();
     head["sections"].as_array_mut().unwrap().pop();
     refused("a section less", &with_head(bytes, &head));
@@ -255,9 +248,9 @@ fn checkpoints_that_lie_are_refused() {
     let first = head["sections"][0].clone();
     head["sections"].as_array_mut().unwrap().push(first);
     refused("a section more", &with_head(bytes, &head));
-    // A section that begins where another is, or reaches into the cells, with the right checksum.
-    for start in [good["sections"][0]["start"].as_u64().unwrap(), good["cells"].as_u64().unwrap()] {
-        for section in 1..6 {
+    // A section that begins where another is, or reaches into the entries, with the right checksum.
+    for start in [good["sections"][0]["start"].as_u64().unwrap(), 65_536] {
+        for section in 1..5 {
             let mut head = good.clone();
             let len = good["sections"][section]["len"].as_u64().unwrap().max(64);
             let range = start as usize..bytes.len().min((start + len) as usize);
@@ -275,61 +268,35 @@ fn checkpoints_that_lie_are_refused() {
         changed[12..16].copy_from_slice(&long.to_le_bytes());
         refused(&format!("a head of {long} bytes"), &changed);
     }
-    // Tables: parts that do not add up, entries out of order, an entry twice, a count of nothing.
-    let parts = 8 * memo::sparse::PARTITIONS;
-    for table in [4, 5] {
-        let more = with_section(bytes, table, |table| table[0] = table[0].wrapping_add(1));
-        refused("a part that is longer", &more);
-        let more = with_section(bytes, table, |table| table[..8].fill(255));
-        refused("a part longer than all", &more);
-        let none = with_section(bytes, table, |table| table[parts + 4] = 0);
-        refused("a count of 0", &none);
-        let unordered = with_section(bytes, table, |table| {
-            let lens: Vec<usize> = table[..parts]
-                .chunks(8)
-                .map(|len| u64::from_le_bytes(len.try_into().unwrap()) as usize)
-                .collect();
-            // The first part with two entries of five bytes.
-            let at = lens.iter().position(|&len| len == 10);
-            if let Some(part) = at {
-                let start = parts + lens[..part].iter().sum::<usize>();
-                table[start..start + 10].rotate_left(5);
-            } else {
-                table[parts + 4] = 0;
-            }
-        });
-        refused("entries out of order", &unordered);
+    // The index: entries that lie elsewhere, that are longer, or that have other large counts.
+    for byte in [0, 6, 8, 16] {
+        let other = with_section(bytes, 0, |index| index[byte] = index[byte].wrapping_add(1));
+        refused("an index that does not fit", &other);
     }
-    // Hashes that are not those of the cells and tables show when everything is hashed again.
-    sound.with(&at, name, Some(&with_section(bytes, 1, |hashes| hashes[0] ^= 1)));
+    let fewer = with_section(bytes, 0, |index| index[1024 * 3 * 20 - 4] ^= 0x7f);
+    refused("large counts that are nowhere", &fewer);
+    // Hashes and counts that are not those of the entries show when everything is counted again.
+    sound.with(&at, name, Some(&with_section(bytes, 2, |hashes| hashes[0] ^= 1)));
     assert!(sound.examine(&at, "a hash"));
-    let wide = good["sections"][3]["len"].as_u64().unwrap();
-    assert!(wide > 0, "no wide rows to lie about");
-    for byte in [0, 4, 11] {
-        refused("a wide row that is nowhere", &with_section(bytes, 3, |rows| rows[byte] ^= 0x7f));
-    }
 }
 
 #[test]
-fn damaged_cells_are_refused_when_touched_and_never_blessed() {
+fn damaged_entries_are_refused_when_touched_and_never_blessed() {
     let sound = Sound::new();
     let at = sound.home.path().join("damaged.memo");
     let (name, bytes) = sound.checkpoint();
-    // A cell that was written before the checkpoint, in a run that opening does not touch.
-    let cells = head(bytes).1["cells"].as_u64().unwrap() as usize;
+    // Entries that opening does not touch.
     let sections = head(bytes).1["sections"][0]["start"].as_u64().unwrap() as usize;
-    let runs = (cells..sections).step_by(memo::sparse::PAGE);
-    let mut written =
-        runs.filter_map(|run| (run..run + memo::sparse::PAGE).find(|&at| bytes[at] != 0));
-    let mut store = written
-        .find_map(|cell| {
+    let mut store = (65_536..sections)
+        .step_by(97)
+        .find_map(|entry| {
             let mut changed = bytes.to_vec();
-            changed[cell] ^= 1;
+            changed[entry] ^= 1;
             sound.with(&at, name, Some(&changed));
             Store::open(&at).ok()
         })
         .unwrap();
-    assert!(store.checkpoint().is_err(), "new checksums for damaged cells");
+    assert!(store.checkpoint().is_err(), "new checksums for damaged entries");
     assert!(!store.verify(&Observer::default()).unwrap().damage.is_empty());
     assert_eq!(store.digest().unwrap(), sound.digest);
     // What touches them is refused, and nothing has changed, until the memory is made again.
@@ -338,7 +305,7 @@ fn damaged_cells_are_refused_when_touched_and_never_blessed() {
     assert!(store.retire(touched, None).is_err() && store.log().unwrap() == log);
     assert!(store.document(touched).unwrap().state == DocumentState::Live);
     assert!(store.checkpoint().is_err() && store.backup(&at.with_extension("copy")).is_err());
-    store.rebuild(None).unwrap();
+    store.rebuild().unwrap();
     assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
     store.retire(touched, None).unwrap();
     assert_eq!(store.document(touched).unwrap().state, DocumentState::Retired);
@@ -409,7 +376,7 @@ fn a_damaged_token_is_never_believed() {
     assert_eq!(store.digest().unwrap(), sound.digest);
     assert_eq!(store.text("a", None).unwrap(), TEXT);
     names(store.text("c", None).err().unwrap());
-    names(store.rebuild(None).err().unwrap());
+    names(store.rebuild().err().unwrap());
     names(store.backup(&at.with_extension("backup")).err().unwrap());
     names(store.export(&at.with_extension("export"), true).err().unwrap());
     assert!(!at.with_extension("backup").exists() && !at.with_extension("export").exists());

@@ -8,7 +8,7 @@ use memo_store::{CompletionOptions, Snapshot};
 use std::path::{Path, PathBuf};
 
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/format-1/frozen")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/format-2/frozen")
 }
 
 fn cases() -> usize {

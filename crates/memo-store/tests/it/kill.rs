@@ -49,10 +49,10 @@ fn child() {
                 say(format!("forgot {number}"));
             }
             3 => drop(store.replace("nobody", "noone", Some(&id), None).unwrap()),
-            4 => drop(store.rebuild(None).unwrap()),
+            4 => drop(store.rebuild().unwrap()),
             6 => {
                 let to = Path::new(&path).with_extension(format!("frozen{number}"));
-                store.freeze(&to, 2).unwrap();
+                store.freeze(&to).unwrap();
                 say(format!("froze {number}"));
             }
             5 => {

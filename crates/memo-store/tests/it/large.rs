@@ -56,10 +56,7 @@ fn piece_by_piece_gives_the_same_memory() {
         assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
         store.forget(&["bb-0"], None).unwrap();
         digest(&mut store);
-        store.rebuild(None).unwrap();
-        digest(&mut store);
-        let size = memo::sparse::Size::Parameters(1 << 21);
-        store.rebuild(Some(size)).unwrap();
+        store.rebuild().unwrap();
         digest(&mut store);
         assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
         drop(store);

@@ -109,7 +109,7 @@ fn a_full_disk_loses_nothing_that_was_acknowledged() {
             live.push(text(0));
         }
         assert_eq!(store.digest().unwrap(), digest_of(&live, &[]), "{what}");
-        store.rebuild(None).unwrap();
+        store.rebuild().unwrap();
         assert_eq!(store.digest().unwrap(), digest_of(&live, &[]), "{what}");
         assert!(store.verify(&Observer::default()).unwrap().damage.is_empty(), "{what}");
         let names = std::fs::read_dir(&path).unwrap().map(|e| e.unwrap().file_name());

@@ -1,16 +1,24 @@
 //! All integration tests of the crate as one program, so that it is linked once. `FILE::` selects those of one file.
 
+mod closest;
 mod common;
 mod complete;
+mod copies;
 mod damage;
 mod documents;
 mod forgotten;
 mod fuzz;
 mod golden;
+mod healing;
 mod kill;
 mod large;
 #[cfg(unix)]
 mod limits;
+mod passages;
+mod prove;
 mod readers;
+#[cfg(unix)]
+mod room;
+mod selection;
 mod snapshot;
 mod state_machine;

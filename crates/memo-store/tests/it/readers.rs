@@ -57,8 +57,7 @@ fn readers_never_fail_beside_a_writer() {
             store.memorize([document("round", &text)], None).unwrap();
             store.checkpoint().unwrap();
             store.forget(&["round"], None).unwrap();
-            let cells = 1 << (18 + round % 2);
-            store.rebuild(Some(memo::sparse::Size::Parameters(cells))).unwrap();
+            store.rebuild().unwrap();
             store.memorize([document("kept", &text)], None).unwrap();
             store.retire("kept", None).unwrap();
         }
@@ -144,12 +143,12 @@ fn a_frozen_model_answers_all_that_needs_no_text() {
     let (path, frozen) = (home.path().join("m.memo"), home.path().join("frozen.memo"));
     let mut store = Store::create(&path, &small()).unwrap();
     store.memorize([document("owl", OWL)], None).unwrap();
-    store.freeze(&frozen, 8).unwrap();
+    store.freeze(&frozen).unwrap();
     let model = Snapshot::open(&frozen).unwrap();
     assert_eq!(says(&model, "The owl reads", 9), " at night");
     assert_eq!(model.digest().unwrap(), store.digest().unwrap());
     let stats = model.stats().unwrap();
-    assert_eq!((stats.frozen, stats.documents, stats.tokens), (Some(8), None, 48));
+    assert_eq!((stats.frozen, stats.documents, stats.tokens), (true, None, 48));
     assert!(model.verify(&Observer::default()).unwrap().damage.is_empty());
     let why = model.explain("The owl reads at n", 1).unwrap();
     assert!(!why.candidates[0].evidence.is_empty() && why.candidates[0].sources.is_empty());

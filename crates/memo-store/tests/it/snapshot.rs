@@ -52,8 +52,8 @@ fn a_place_is_shown_with_the_text_around_it() {
     assert_eq!(parts, ["The", " owl re", "a", "ds at night."]);
     let context = store.tokenizer().encode("Every owl re").unwrap();
     let matched = |token: u8| MatchedContext::of(store.memory().unwrap(), &context, token.into());
-    // Of "Every owl re" the last 7 bytes are known; the longest block in them has 4.
+    // Of "Every owl re" the last 7 bytes are known; the longest context in use has 6 of them.
     let known = matched(b'a').unwrap().unwrap();
-    assert_eq!((known.layer, known.context_tokens), (3, 4));
+    assert_eq!((known.layer, known.context_tokens), (6, 6));
     assert_eq!(matched(b'z').unwrap(), None);
 }

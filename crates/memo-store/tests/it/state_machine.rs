@@ -301,12 +301,22 @@ impl Book {
         Some(())
     }
 
-    /// What merging brings: `None` if it is refused.
-    fn merge(&mut self, other: &Book, conflict: Conflict) -> Option<()> {
+    /// What merging brings: `None` if it is refused. Where it was done, `added` has the ids of what is new, in order.
+    fn merge(&mut self, other: &Book, conflict: Conflict, added: &[String]) -> Option<()> {
         let mut steps: Vec<Step> = Vec::new();
         let mut renamed: Vec<String> = Vec::new();
+        let mut added = added.iter();
+        let mut unnamed = self.unnamed.clone();
         for (id, said) in other.live() {
             let mut id = id.clone();
+            // A text that came without an id is the same document here.
+            let text = other.unnamed.iter().find(|(text, own)| {
+                let first = Some(Said::Text(vec![(*text).clone()]));
+                **own == id && other.entry(&id).versions.contains(&first)
+            });
+            if let Some((text, _)) = text {
+                id = unnamed.get(text).cloned().unwrap_or_default();
+            }
             // A retired document is ours too.
             if let Some(ours) = self.entry(&id).current() {
                 match conflict {
@@ -323,9 +333,16 @@ impl Book {
                         renamed.push(id.clone());
                     }
                 }
+            } else if let Some(new) = added.next() {
+                if let Some((text, _)) = text {
+                    unnamed.insert(text.clone(), new.clone());
+                    id.clone_from(new);
+                }
+                assert_eq!(*new, id);
             }
             steps.push(Step::Add(id, said.clone(), true));
         }
+        self.unnamed = unnamed;
         if !steps.is_empty() {
             self.record(false, steps);
         }
@@ -387,7 +404,7 @@ impl World {
                 (store.forget_text(text, None).map(drop), book.forget_text(text))
             }
             Action::Checkpoint => (store.checkpoint(), Some(())),
-            Action::Rebuild => (store.rebuild(None).map(drop), Some(())),
+            Action::Rebuild => (store.rebuild().map(drop), Some(())),
             Action::Reopen => {
                 let path = self.close();
                 return self.open(&path);
@@ -463,7 +480,8 @@ impl World {
         let mut other = World::new();
         theirs.iter().for_each(|action| other.act(action));
         let merged = self.store().merge(other.store(), conflict, None);
-        let expected = self.book.merge(&other.book, conflict);
+        let added = merged.as_ref().map_or(&[][..], |merged| &merged.added);
+        let expected = self.book.merge(&other.book, conflict, added);
         assert_eq!(merged.as_ref().ok().map(drop), expected, "{merged:?}");
         other.check();
     }

@@ -40,6 +40,8 @@ pub(super) struct HuggingFace {
     eos_text: String,
     /// The file spells bytes as characters, as GPT-2 does; then tokens decode to exact bytes.
     byte_level: bool,
+    /// The file has tokens `<0x00>` to `<0xFF>` that are decoded as bytes.
+    byte_fallback: bool,
 }
 
 impl HuggingFace {
@@ -75,12 +77,14 @@ impl HuggingFace {
         }
 
         let byte_level = is_byte_level(inner.get_decoder());
+        let byte_fallback = is_byte_fallback(inner.get_decoder());
         let mut this = Self {
             inner,
             vocab_size: size as usize,
             eos: 0,
             eos_text: APPENDED_END.to_owned(),
             byte_level,
+            byte_fallback,
         };
         let end = END_NAMES
             .iter()
@@ -183,6 +187,11 @@ impl HuggingFace {
             let bytes: Option<Vec<u8>> = token.chars().map(byte_of).collect();
             return Some(bytes.unwrap_or_else(|| token.into_bytes()));
         }
+        if self.byte_fallback
+            && let Some(byte) = fallback_byte(&token)
+        {
+            return Some(vec![byte]);
+        }
         // A decoder may treat the first token of a text differently (most drop its space), so
         // what the second of two adds is what the token says.
         let once = self.decode_string(&[id]);
@@ -215,6 +224,22 @@ fn is_byte_level(decoder: Option<&DecoderWrapper>) -> bool {
         }
         _ => false,
     }
+}
+
+fn is_byte_fallback(decoder: Option<&DecoderWrapper>) -> bool {
+    match decoder {
+        Some(DecoderWrapper::ByteFallback(_)) => true,
+        Some(DecoderWrapper::Sequence(sequence)) => {
+            sequence.get_decoders().iter().any(|decoder| is_byte_fallback(Some(decoder)))
+        }
+        _ => false,
+    }
+}
+
+/// The byte that a token of the form `<0xC3>` stands for.
+fn fallback_byte(token: &str) -> Option<u8> {
+    let digits = token.strip_prefix("<0x")?.strip_suffix('>')?;
+    if digits.len() == 2 { u8::from_str_radix(digits, 16).ok() } else { None }
 }
 
 /// The byte that a character of a byte-level token stands for: visible Latin-1 characters are their

@@ -242,6 +242,11 @@ impl Tokenizer {
         matches!(self.kind, Kind::Words(_)).then_some(words::UNKNOWN)
     }
 
+    /// Whether tokens are parts of words, so that the last ones of a text may be others once it goes on.
+    pub fn is_subword(&self) -> bool {
+        matches!(self.kind, Kind::Bpe(_) | Kind::HuggingFace(_))
+    }
+
     /// What to call the end of a document when showing it to people or naming it to clients.
     /// Encoding this text does *not* give [`eos`](Self::eos).
     pub fn eos_text(&self) -> &str {
@@ -356,6 +361,29 @@ impl Tokenizer {
             Kind::Words(words) => words.text(id).map(|word| Cow::Borrowed(word.as_bytes())),
             Kind::HuggingFace(file) => file.token_bytes(id).map(Cow::Owned),
         }
+    }
+
+    /// The bytes of every token, in the order of ids, such that those of a text's tokens one after the other are the text as it is
+    /// decoded. Words of `words` have the space before them, which decoding leaves out where a line begins. The end of a document,
+    /// and ids that this tokenizer never gives, have none.
+    ///
+    /// ```
+    /// use memo_text::Tokenizer;
+    ///
+    /// let tokenizer = Tokenizer::words(["one two"])?;
+    /// let pieces: Vec<_> = tokenizer.pieces().collect();
+    /// let two = tokenizer.encode("two")?[0];
+    /// assert_eq!(&*pieces[two as usize], b" two");
+    /// # Ok::<(), memo_text::TokenizerError>(())
+    /// ```
+    pub fn pieces(&self) -> impl Iterator<Item = Cow<'_, [u8]>> {
+        (0..self.vocab_size() as u32).map(|id| match &self.kind {
+            Kind::Words(words) if Words::is_word(id) => {
+                let word = words.text(id).unwrap_or_default();
+                Cow::Owned([b" ", word.as_bytes()].concat())
+            }
+            _ => self.token_bytes(id).unwrap_or_default(),
+        })
     }
 }
 

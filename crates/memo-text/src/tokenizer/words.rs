@@ -146,8 +146,12 @@ impl Words {
 
     /// Whether decoding puts a space between these two neighbours.
     pub(super) fn spaced(left: Option<u32>, right: u32) -> bool {
-        let is_word = |id| id == UNKNOWN || id >= FIRST;
-        left.is_some_and(is_word) && is_word(right)
+        left.is_some_and(Self::is_word) && Self::is_word(right)
+    }
+
+    /// Whether a token is a word, known or not.
+    pub(super) fn is_word(id: u32) -> bool {
+        id == UNKNOWN || id >= FIRST
     }
 }
 

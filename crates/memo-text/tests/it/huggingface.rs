@@ -139,6 +139,10 @@ fn pieces_of_sentences_decode_with_their_spaces_and_bytes() {
     assert_eq!(streamed, text);
     let after = StreamDecoder::after(&tokenizer, &ids).push(owl);
     assert_eq!(after, " owl");
+
+    let pieces: Vec<_> = tokenizer.pieces().collect();
+    let whole: Vec<u8> = ids.iter().flat_map(|&id| pieces[id as usize].to_vec()).collect();
+    assert_eq!(String::from_utf8_lossy(&whole), format!(" {text}"));
 }
 
 #[test]

@@ -2,10 +2,18 @@
 
 use memo_text::{StreamDecoder, Tokenizer, TokenizerError, TokenizerSpec};
 use proptest::prelude::*;
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
 fn byte_level() -> [Tokenizer; 4] {
     [Tokenizer::gpt2(), Tokenizer::cl100k(), Tokenizer::o200k(), Tokenizer::bytes()]
 }
+
+/// The pieces of each tokenizer's vocabulary.
+static PIECES: LazyLock<Vec<(Tokenizer, Vec<Vec<u8>>)>> = LazyLock::new(|| {
+    let pieces = |tokenizer: &Tokenizer| tokenizer.pieces().map(Cow::into_owned).collect();
+    byte_level().into_iter().map(|tokenizer| (tokenizer.clone(), pieces(&tokenizer))).collect()
+});
 
 fn streamed(tokenizer: &Tokenizer, ids: &[u32]) -> String {
     let mut stream = StreamDecoder::new(tokenizer);
@@ -184,6 +192,18 @@ proptest! {
         for token in tokens {
             let bytes = tokenizer.token_bytes(token.id).unwrap();
             prop_assert_eq!(bytes.as_ref(), &text.as_bytes()[token.start..token.end]);
+        }
+    }
+
+    /// A stream of words is made of pieces: what they lost would be lost to it.
+    #[test]
+    fn pieces_one_after_the_other_are_the_text(text in any::<String>()) {
+        for (tokenizer, pieces) in &*PIECES {
+            prop_assert_eq!(pieces.len(), tokenizer.vocab_size());
+            prop_assert!(pieces[tokenizer.eos() as usize].is_empty());
+            let ids = tokenizer.encode(&text).unwrap();
+            let whole: Vec<u8> = ids.iter().flat_map(|&id| pieces[id as usize].clone()).collect();
+            prop_assert_eq!(whole, text.as_bytes());
         }
     }
 

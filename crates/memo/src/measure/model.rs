@@ -3,7 +3,7 @@
 use super::Experiment;
 use crate::codes::CodeKind;
 use crate::dense::{DenseConfig, DenseMemo};
-use crate::readout::{ReadOut, Scratch, score};
+use crate::readout::{Backoff, Scratch, score};
 use crate::sparse::{self, Digest, Memory, Settings, Span};
 use rayon::prelude::*;
 
@@ -43,17 +43,19 @@ pub(super) trait Model {
 /// The sparse engine with a read-out.
 pub(super) struct Sparse<'r> {
     memory: Memory,
-    readout: &'r dyn ReadOut,
+    readout: &'r Backoff,
 }
 
 impl<'r> Sparse<'r> {
     pub(super) fn new(
         experiment: &Experiment<'_>,
-        readout: &'r dyn ReadOut,
+        readout: &'r Backoff,
     ) -> Result<Self, sparse::Error> {
-        let Experiment { vocabulary, end, seed, size, .. } = *experiment;
-        let settings = Settings::new(vocabulary, end, seed, &experiment.shape, size)?;
-        Ok(Sparse { memory: Memory::new(settings)?, readout })
+        let Experiment { vocabulary, end, seed, .. } = *experiment;
+        let settings = Settings::new(vocabulary, end, seed)?;
+        let words = experiment.words.clone();
+        let settings = if words.is_some() { settings.with_words() } else { settings };
+        Ok(Sparse { memory: Memory::with_words(settings, words)?, readout })
     }
 
     fn write(&mut self, documents: &[&[u32]], weight: i32) -> Result<(), sparse::Error> {
@@ -76,7 +78,7 @@ impl Model for Sparse<'_> {
 
     fn answers(&self, prompts: &[&[u32]]) -> Result<Vec<u32>, sparse::Error> {
         let answer = |scratch: &mut Scratch, prompt: &&[u32]| {
-            Ok(self.readout.distribution(&self.memory, prompt, scratch)?.best())
+            self.readout.best_repaired(&self.memory, prompt, scratch)
         };
         prompts.par_iter().map_init(Scratch::default, answer).collect()
     }
@@ -90,12 +92,12 @@ impl Model for Sparse<'_> {
     }
 
     fn parameters(&self) -> u64 {
-        self.memory.settings().parameters()
+        self.memory.cells()
     }
 
     fn bytes(&self) -> Bytes {
         let held = self.memory.usage();
-        Bytes { cells: held.cells + held.wide, tables: held.tables }
+        Bytes { cells: held.tables, tables: held.vocabulary }
     }
 }
 
@@ -104,8 +106,8 @@ pub(super) struct Dense(DenseMemo);
 
 impl Dense {
     /// A model with the power of two for d whose square is nearest to the cells that were asked for, and at least 64.
-    pub(super) fn new(experiment: &Experiment<'_>) -> Result<Self, crate::Error> {
-        let half = (experiment.size.parameters().max(1) as f64).log2() / 2.0;
+    pub(super) fn new(experiment: &Experiment<'_>, cells: u64) -> Result<Self, crate::Error> {
+        let half = (cells.max(1) as f64).log2() / 2.0;
         let dim = 1 << (half.round() as u32).clamp(6, 30);
         let config = DenseConfig::authors(experiment.vocabulary as usize, dim, 4, 3);
         let config = DenseConfig { codes: CodeKind::Hadamard, seed: experiment.seed, ..config };

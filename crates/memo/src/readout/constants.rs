@@ -1,42 +1,28 @@
 //! The constants of the back-off read-out, all of them, with what each is for.
 //!
-//! Measured on WikiText-2 and checked on other texts (docs/engine.md). None of them is part of a memory's state.
+//! Measured on three texts and checked on others (docs/engine.md). None of them is part of a memory's state.
+
+use crate::sparse::Context;
 
 /// The constants of [`super::Backoff`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
-    /// Rounds of peeling and transforming where a context has more than one successor.
-    pub rounds: usize,
-    /// Candidates whose log-odds are below this are dropped.
-    pub least_odds: f64,
-    /// Log-odds from which the long contexts alone settle the best token.
-    pub sure: f64,
-    /// A single occurrence joins the group before it if that context was at least this long: two long blocks that
-    /// occurred once each before the same position occurred at the same place.
-    pub joint: u32,
-    /// The prompt cache, if any: tokens of the prompt are expected again.
-    pub cache: Option<Cache>,
-}
-
-/// The prompt cache, which has no state but the prompt.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cache {
-    /// Its weight in the prior.
-    pub share: f64,
-    /// How many of the last tokens it looks at.
+    /// Log-odds, before anything is read, that a text is a quote of what is memorized.
+    pub quote: f64,
+    /// How many of the last tokens tell whether a text is a quote.
     pub window: usize,
-}
-
-impl Default for Cache {
-    fn default() -> Self {
-        Cache { share: 0.3, window: 400 }
-    }
+    /// What a quote leaves to chance.
+    pub slip: f64,
+    /// The most that one token can speak for a quote, and against it, in log-odds.
+    pub gain: [f64; 2],
+    /// How probable a quote is where contexts of two words, or of more, see further back than any of tokens.
+    pub words: [f64; 2],
 }
 
 impl Constants {
     /// The values that were measured best.
     pub const DEFAULT: Constants =
-        Constants { rounds: 2, least_odds: -6.0, sure: 7.0, joint: 8, cache: None };
+        Constants { quote: -1.0, window: 16, slip: 0.05, gain: [2.0, 2.0], words: [0.05, 0.5] };
 }
 
 impl Default for Constants {
@@ -45,18 +31,13 @@ impl Default for Constants {
     }
 }
 
-/// Returns the Kneser–Ney discounts of a slot: what is taken off a successor seen once, twice, and more often, to be given to
-/// those never seen. The longer a context, the less is left to chance: from 8 tokens on, recall matters and little
-/// is taken off.
-pub fn discounts(skip: u32, len: u32) -> [f64; 3] {
-    match (skip, len) {
-        (0, 1) => [0.84, 1.27, 1.94],
-        (0, 2) => [0.91, 1.65, 2.6],
-        (0, 3..=5) => [0.95, 1.45, 2.45],
-        (0, 6..=11) => [0.35, 0.5, 0.6],
-        (0, _) => [0.1, 0.15, 0.2],
-        (_, 1..=5) => [0.97, 1.5, 2.5],
-        (_, 6..=11) => [0.6, 0.7, 0.8],
-        (_, _) => [0.15, 0.2, 0.3],
+/// Returns the Kneser–Ney discounts of a context: what is taken off a successor seen once, twice, and more often, to be given to
+/// those never seen.
+pub fn discounts(context: Context) -> [f64; 3] {
+    match context {
+        Context::Tokens(1) => [0.84, 1.27, 1.94],
+        Context::Tokens(2) => [0.91, 1.65, 2.6],
+        Context::Tokens(_) => [0.95, 1.45, 2.45],
+        Context::Words(_) => [0.95, 1.5, 2.5],
     }
 }

@@ -1,58 +1,141 @@
-//! A distribution over the vocabulary: the memory's prior, scaled, plus what contexts added to a few tokens.
+//! A distribution over the vocabulary, kept as what each part of the memory adds to it: cheap to make, whatever the vocabulary.
 
-use super::Mixture;
-use crate::sparse::prior::Prior;
+use super::backoff::Interpolation;
+use crate::sparse::{Context, Error, Levels, Memory};
 
-/// Probabilities of the next token. Cheap to make, whatever the vocabulary.
-#[derive(Clone, Debug)]
+/// Probabilities of the next token.
 pub struct Distribution<'m> {
-    prior: &'m Prior,
+    memory: &'m Memory,
+    /// The last token, what its successors get, and the most that one of them followed it.
+    before: u32,
+    first: Interpolation,
+    most: i64,
+    /// What is left to the last token's successors and the prior.
     rest: f64,
-    /// In no particular order, each token once.
-    added: Vec<(u32, f64)>,
+    /// Tokens that followed longer contexts, in order, with all that they get.
+    listed: Vec<(u32, f64)>,
 }
 
 impl<'m> Distribution<'m> {
-    pub(super) fn new(prior: &'m Prior, mixture: &Mixture) -> Self {
-        let added = mixture.touched.iter().map(|&token| (token, mixture.added[token as usize]));
-        Distribution { prior, rest: mixture.rest, added: added.collect() }
+    /// Makes the distribution after contexts that were read; `quote` goes to what followed the longest of them.
+    pub(super) fn new(memory: &'m Memory, levels: &Levels, quote: f64) -> Result<Self, Error> {
+        let settings = memory.settings();
+        let prior = memory.prior();
+        let first = Interpolation::new(Context::Tokens(1), levels.first.total, levels.first.kinds);
+        let base =
+            |token: u32, count: i64| first.share(count) + first.rest * prior.p[token as usize];
+        let words = levels.further_words();
+        let mut listed: Vec<(u32, f64)> = Vec::new();
+        if let Some(level) = levels.tokens().first() {
+            let with_pairs = level.list.iter().zip(&levels.pairs);
+            listed.extend(with_pairs.map(|(&(token, _), &count)| (token, base(token, count))));
+        }
+        if let Some(level) = words.first() {
+            let known = listed.len();
+            for &(token, _) in &level.list {
+                if listed[..known].binary_search_by_key(&token, |&(token, _)| token).is_err() {
+                    listed.push((token, base(token, memory.followed(levels.before, token)?)));
+                }
+            }
+            listed.sort_unstable_by_key(|&(token, _)| token);
+        }
+        // What all have is multiplied once, at the end.
+        let mut rest = 1.0;
+        let mut add = |list: &[(u32, i64)], rest: f64, share: &dyn Fn(i64) -> f64| {
+            for &(token, count) in list {
+                if let Ok(at) = listed.binary_search_by_key(&token, |&(token, _)| token) {
+                    listed[at].1 += share(count) / rest;
+                }
+            }
+        };
+        for level in levels.tokens().iter().chain(words) {
+            let own = Interpolation::new(
+                settings.context(level.slot),
+                level.totals.total,
+                level.totals.kinds,
+            );
+            rest *= own.rest;
+            add(&level.list, rest, &|count| own.share(count));
+        }
+        if let Some(level) = levels.longest() {
+            rest *= 1.0 - quote;
+            let each = quote / level.totals.total as f64;
+            add(&level.list, rest, &|count| count as f64 * each);
+        }
+        for (_, p) in &mut listed {
+            *p *= rest;
+        }
+        let Levels { before, most, .. } = *levels;
+        Ok(Distribution { memory, before, first, most, rest, listed })
+    }
+
+    fn prior(&self, token: u32) -> f64 {
+        self.memory.prior().p.get(token as usize).copied().unwrap_or(0.0)
+    }
+
+    /// The probability of a token that followed the last one so often, and no longer context.
+    fn unlisted(&self, token: u32, count: i64) -> f64 {
+        self.rest * (self.first.share(count) + self.first.rest * self.prior(token))
     }
 
     /// Returns the probability of one token; 0 outside the vocabulary.
-    pub fn probability(&self, token: u32) -> f64 {
-        let added = self.added.iter().find(|&&(other, _)| other == token);
-        let prior = self.prior.p.get(token as usize).copied().unwrap_or(0.0);
-        self.rest * prior + added.map_or(0.0, |&(_, p)| p)
+    pub fn probability(&self, token: u32) -> Result<f64, Error> {
+        if let Ok(i) = self.listed.binary_search_by_key(&token, |&(token, _)| token) {
+            return Ok(self.listed[i].1);
+        }
+        Ok(self.unlisted(token, self.memory.followed(self.before, token)?))
     }
 
     /// Returns the most probable token; of equals, the one with the lowest number.
-    pub fn best(&self) -> u32 {
-        let first = (self.prior.best, self.probability(self.prior.best));
-        let candidates =
-            self.added.iter().map(|&(t, p)| (t, self.rest * self.prior.p[t as usize] + p));
+    pub fn best(&self) -> Result<u32, Error> {
         let better = |a: (u32, f64), b: (u32, f64)| b.1 > a.1 || (b.1 == a.1 && b.0 < a.0);
-        candidates.fold(first, |best, next| if better(best, next) { next } else { best }).0
+        let prior = self.memory.prior();
+        let listed = self.listed.iter().copied();
+        let mut best = listed.fold((0, -1.0), |a, b| if better(a, b) { b } else { a });
+        // No other token can have more than the most frequent successor with the largest prior.
+        let highest = self.first.share(self.most) + self.first.rest * self.prior(prior.best);
+        if best.1 > self.rest * highest {
+            return Ok(best.0);
+        }
+        let mut consider = |token: u32, count: i64| {
+            let listed = self.listed.binary_search_by_key(&token, |&(token, _)| token).is_ok();
+            let next = (token, self.unlisted(token, count));
+            if !listed && better(best, next) {
+                best = next;
+            }
+        };
+        self.memory.each_successor(self.before, &mut consider)?;
+        consider(prior.best, self.memory.followed(self.before, prior.best)?);
+        Ok(best.0)
     }
 
     /// Returns all probabilities, by token.
-    pub fn dense(&self) -> Vec<f64> {
-        let mut p: Vec<f64> = self.prior.p.iter().map(|p| self.rest * p).collect();
-        for &(token, added) in &self.added {
-            p[token as usize] += added;
+    pub fn dense(&self) -> Result<Vec<f64>, Error> {
+        // In the same order as one token alone, so that all ways to ask give the same bits.
+        let prior = self.memory.prior().p.iter();
+        let mut p: Vec<f64> = prior.map(|p| self.rest * (self.first.rest * p)).collect();
+        self.memory.each_successor(self.before, |token, count| {
+            if let Some(p) = p.get_mut(token as usize) {
+                *p = self.unlisted(token, count);
+            }
+        })?;
+        for &(token, listed) in &self.listed {
+            p[token as usize] = listed;
         }
-        p
+        Ok(p)
     }
 
     /// Returns the `k` most probable tokens, best first.
-    pub fn top(&self, k: usize) -> Vec<(u32, f64)> {
+    pub fn top(&self, k: usize) -> Result<Vec<(u32, f64)>, Error> {
+        let dense = self.dense()?;
         let mut p: Vec<(u32, f64)> =
-            self.dense().into_iter().enumerate().map(|(t, p)| (t as u32, p)).collect();
+            dense.into_iter().enumerate().map(|(t, p)| (t as u32, p)).collect();
         let order = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
         if k < p.len() {
             p.select_nth_unstable_by(k, order);
             p.truncate(k);
         }
         p.sort_unstable_by(order);
-        p
+        Ok(p)
     }
 }

@@ -1,6 +1,6 @@
 //! Generation: one token after the other, picked as [`Sampling`] says. A step costs the same however much was memorized.
 
-use super::{Distribution, ReadOut, Scratch};
+use super::{Backoff, Distribution, Scratch};
 use crate::random::{Draws, Purpose, Stream};
 use crate::sparse::{Error, Memory};
 
@@ -47,15 +47,26 @@ impl Generation {
         token == memory.settings().end || self.sampling.stop.contains(&token)
     }
 
+    /// Returns how many tokens the longest context has that knew a token, of those that the last choice was made from.
+    pub fn known(&self, memory: &Memory, token: u32) -> Result<usize, Error> {
+        let levels = &self.scratch.reader.levels;
+        let all = levels.words().iter().chain(levels.tokens());
+        let longest = all.filter(|level| level.count(token) > 0).map(|level| level.span).max();
+        match longest {
+            Some(span) => Ok(span),
+            None => Ok(usize::from(memory.followed(levels.before, token)? > 0)),
+        }
+    }
+
     /// The last tokens of what was said, as far as they can matter: what the next token is chosen after.
     pub fn context(&self) -> &[u32] {
         &self.context
     }
 
     /// Chooses the next token without going on: choosing again, from the same memory, gives the same token.
-    pub fn choose(&mut self, memory: &Memory, readout: &dyn ReadOut) -> Result<Choice, Error> {
+    pub fn choose(&mut self, memory: &Memory, readout: &Backoff) -> Result<Choice, Error> {
         if self.sampling.temperature > 0.0 {
-            return Ok(self.choose_seen(memory, readout, |_, _| ())?.0);
+            return Ok(self.choose_seen(memory, readout, |_, _| Ok(()))?.0);
         }
         let token = readout.best(memory, &self.context, &mut self.scratch)?;
         Ok(Choice { token, draws: self.draws, window: readout.window(memory) })
@@ -66,17 +77,17 @@ impl Generation {
     pub fn choose_seen<T>(
         &mut self,
         memory: &Memory,
-        readout: &dyn ReadOut,
-        look: impl FnOnce(&Distribution<'_>, u32) -> T,
+        readout: &Backoff,
+        look: impl FnOnce(&Distribution<'_>, u32) -> Result<T, Error>,
     ) -> Result<(Choice, T), Error> {
         let distribution = readout.distribution(memory, &self.context, &mut self.scratch)?;
         let mut draws = self.draws;
         let token = if self.sampling.temperature > 0.0 {
-            draw(&distribution, &self.sampling, &mut draws)
+            draw(&distribution, &self.sampling, &mut draws)?
         } else {
-            distribution.best()
+            distribution.best()?
         };
-        let seen = look(&distribution, token);
+        let seen = look(&distribution, token)?;
         Ok((Choice { token, draws, window: readout.window(memory) }, seen))
     }
 
@@ -91,7 +102,7 @@ impl Generation {
     }
 
     /// The next token, which may be one that ends the text; then there is no use in going on.
-    pub fn step(&mut self, memory: &Memory, readout: &dyn ReadOut) -> Result<u32, Error> {
+    pub fn step(&mut self, memory: &Memory, readout: &Backoff) -> Result<u32, Error> {
         let choice = self.choose(memory, readout)?;
         self.accept(choice);
         Ok(choice.token)
@@ -101,8 +112,8 @@ impl Generation {
     pub fn step_seen<T>(
         &mut self,
         memory: &Memory,
-        readout: &dyn ReadOut,
-        look: impl FnOnce(&Distribution<'_>, u32) -> T,
+        readout: &Backoff,
+        look: impl FnOnce(&Distribution<'_>, u32) -> Result<T, Error>,
     ) -> Result<(u32, T), Error> {
         let (choice, seen) = self.choose_seen(memory, readout, look)?;
         self.accept(choice);
@@ -123,8 +134,8 @@ pub struct Choice {
 ///
 /// ```
 /// use memo::readout::{BACKOFF, Sampling, Generator};
-/// use memo::sparse::{Memory, Settings, Shape, Size};
-/// let mut memory = Memory::new(Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?)?;
+/// use memo::sparse::{Memory, Settings};
+/// let mut memory = Memory::new(Settings::new(100, 99, 7)?)?;
 /// let text: Vec<u32> = (1..40).collect();
 /// memory.memorize(&text)?;
 /// let generated: Result<Vec<u32>, _> = Generator::new(&memory, &BACKOFF, &text[..5], Sampling::default()).collect();
@@ -133,7 +144,7 @@ pub struct Choice {
 /// ```
 pub struct Generator<'a> {
     memory: &'a Memory,
-    readout: &'a dyn ReadOut,
+    readout: &'a Backoff,
     generation: Generation,
     done: bool,
 }
@@ -142,7 +153,7 @@ impl<'a> Generator<'a> {
     /// Begins after `prompt`.
     pub fn new(
         memory: &'a Memory,
-        readout: &'a dyn ReadOut,
+        readout: &'a Backoff,
         prompt: &[u32],
         sampling: Sampling,
     ) -> Self {
@@ -156,8 +167,8 @@ impl<'a> Generator<'a> {
     ///
     /// ```
     /// use memo::readout::{BACKOFF, Sampling, Generator};
-    /// use memo::sparse::{Memory, Settings, Shape, Size};
-    /// let mut memory = Memory::new(Settings::new(100, 99, 7, &Shape::default(), Size::Parameters(1 << 20))?)?;
+    /// use memo::sparse::{Memory, Settings};
+    /// let mut memory = Memory::new(Settings::new(100, 99, 7)?)?;
     /// memory.memorize(&[1, 2, 3, 4, 5])?;
     /// for weighed in Generator::new(&memory, &BACKOFF, &[1, 2], Sampling::default()).weighed() {
     ///     let (_token, probability) = weighed?;
@@ -167,7 +178,7 @@ impl<'a> Generator<'a> {
     /// ```
     pub fn weighed(mut self) -> impl Iterator<Item = Result<(u32, f64), Error>> + 'a {
         std::iter::from_fn(move || {
-            let step = |generation: &mut Generation, memory: &Memory, readout: &dyn ReadOut| {
+            let step = |generation: &mut Generation, memory: &Memory, readout: &Backoff| {
                 let look = |seen: &Distribution<'_>, token: u32| seen.probability(token);
                 generation.step_seen(memory, readout, look)
             };
@@ -178,7 +189,7 @@ impl<'a> Generator<'a> {
     /// Takes a step of either kind; `None` at the end.
     fn advance<T>(
         &mut self,
-        step: impl FnOnce(&mut Generation, &Memory, &dyn ReadOut) -> Result<T, Error>,
+        step: impl FnOnce(&mut Generation, &Memory, &Backoff) -> Result<T, Error>,
         token: impl FnOnce(&T) -> u32,
     ) -> Option<Result<T, Error>> {
         if self.done {
@@ -192,13 +203,17 @@ impl<'a> Generator<'a> {
 }
 
 /// Draws a token.
-fn draw(distribution: &Distribution<'_>, sampling: &Sampling, draws: &mut Draws) -> u32 {
+fn draw(
+    distribution: &Distribution<'_>,
+    sampling: &Sampling,
+    draws: &mut Draws,
+) -> Result<u32, Error> {
     let mut p: Vec<(u32, f64)> = if sampling.top_k > 0 {
-        distribution.top(sampling.top_k)
+        distribution.top(sampling.top_k)?
     } else if sampling.top_p < 1.0 {
-        distribution.top(usize::MAX)
+        distribution.top(usize::MAX)?
     } else {
-        distribution.dense().into_iter().enumerate().map(|(t, p)| (t as u32, p)).collect()
+        distribution.dense()?.into_iter().enumerate().map(|(t, p)| (t as u32, p)).collect()
     };
     if sampling.temperature != 1.0 {
         // Relative to the largest, so that a low temperature does not make everything 0.
@@ -224,10 +239,10 @@ fn draw(distribution: &Distribution<'_>, sampling: &Sampling, draws: &mut Draws)
     for &(token, p) in &p {
         at -= p;
         if at < 0.0 {
-            return token;
+            return Ok(token);
         }
     }
-    p.last().map_or(0, |&(token, _)| token)
+    Ok(p.last().map_or(0, |&(token, _)| token))
 }
 
 impl Iterator for Generator<'_> {

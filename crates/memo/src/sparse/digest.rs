@@ -1,17 +1,15 @@
-//! The digest of a memory: a Merkle root that is equal exactly when settings, cells and tables are.
+//! The digest of a memory: a Merkle root that is equal exactly when settings and tables are.
 //!
-//! Leaves are pages of cells, partitions of tables and slices of unigrams; 256 leaves make a node, all nodes the root of
-//! their kind, the roots with the settings the digest. Only leaves that changed are hashed again, and a shard can hash
-//! its own leaves alone. What is hashed is values: wide rows are stored in one form only and
-//! tables are read in order of their keys, so no history can be seen.
+//! Leaves are partitions of tables and slices of unigrams; 256 leaves make a node, all nodes the root of their kind, the
+//! roots with the settings the digest. Only leaves that changed are hashed again, and a shard can hash its own leaves
+//! alone. What is hashed is entries in order of their keys, which are a function of the counts, so no history can be seen.
 //!
 //! Writing flags the leaves that it changes. A digest hashes those and keeps the hashes; the flags stay until the next
 //! write, which clears them first if all were hashed. So a digest needs no exclusive access to the memory.
 
-use super::cells::Cells;
-use super::table::{PARTITIONS, Partition, Table};
-use super::tables::{Tables, UNIGRAM_LEAF};
-use super::{Error, Memory, PAGE, Settings};
+use super::partition::{PARTITIONS, PackedEntries};
+use super::tables::{TableKind, Tables, UNIGRAM_LEAF};
+use super::{Error, Memory, Settings};
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -58,12 +56,8 @@ type Hash = [u8; 32];
 /// The hashes of a memory's leaves. A checkpoint that keeps them spares hashing everything again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaves {
-    /// Of each page of cells.
-    pub cells: Vec<[u8; 32]>,
-    /// Of each partition of the pairs.
-    pub pairs: Vec<[u8; 32]>,
-    /// Of each partition of the totals.
-    pub totals: Vec<[u8; 32]>,
+    /// Of each partition of each table.
+    pub tables: [Vec<[u8; 32]>; TableKind::ALL.len()],
     /// Of each slice of 1,024 unigrams.
     pub unigrams: Vec<[u8; 32]>,
 }
@@ -135,25 +129,23 @@ impl Tree {
 }
 
 impl Memory {
-    /// Returns the digest of settings, cells and tables. Only what changed since the last one is hashed.
+    /// Returns the digest of settings and tables. Only what changed since the last one is hashed.
     pub fn digest(&self) -> Result<Digest, Error> {
-        self.digests.digest(&self.cells, &self.tables)
+        self.digests.digest(&self.tables)
     }
 
     /// Returns the digest with everything hashed anew, whatever a checkpoint or an earlier digest said.
     pub fn digest_anew(&self) -> Result<Digest, Error> {
         let mut hashes = Hashes::new(self.settings());
-        Ok(hashes.update(hash_leaves(&self.cells, &self.tables, true)?))
+        Ok(hashes.update(hash_leaves(&self.tables, true)?))
     }
 
     /// Returns the hashes that the digest is made of.
     pub fn leaves(&self) -> Result<Leaves, Error> {
         self.digest()?;
         let hashes = self.digests.lock();
-        let [cells, pairs, totals, unigrams] =
-            [&hashes.cells, &hashes.pairs, &hashes.totals, &hashes.unigrams]
-                .map(|tree| tree.leaves.clone());
-        Ok(Leaves { cells, pairs, totals, unigrams })
+        let tables = std::array::from_fn(|i| hashes.tables[i].leaves.clone());
+        Ok(Leaves { tables, unigrams: hashes.unigrams.leaves.clone() })
     }
 }
 
@@ -183,13 +175,13 @@ impl Digests {
         self.lock().digest.take().is_some()
     }
 
-    fn digest(&self, cells: &Cells, tables: &Tables) -> Result<Digest, Error> {
+    fn digest(&self, tables: &Tables) -> Result<Digest, Error> {
         if let Some(digest) = self.lock().digest {
             return Ok(digest);
         }
         // The lock is not held while leaves are hashed: that runs on all threads, and a thread that waits for others may
         // take up another digest of the same memory. Callers that hash at the same time find the same hashes.
-        let leaves = hash_leaves(cells, tables, false)?;
+        let leaves = hash_leaves(tables, false)?;
         Ok(self.lock().update(leaves))
     }
 
@@ -202,55 +194,53 @@ impl Digests {
 #[derive(Clone, Debug)]
 struct Hashes {
     settings: Hash,
-    cells: Tree,
-    pairs: Tree,
-    totals: Tree,
+    tables: [Tree; TableKind::ALL.len()],
     unigrams: Tree,
     /// The digest, if no leaf has changed since it was taken.
     digest: Option<Digest>,
 }
 
+/// Leaves by their numbers, in order.
+type NumberedHashes = Vec<(usize, Hash)>;
+
+/// Leaves of each table, and of the unigrams.
+type NewLeaves = ([NumberedHashes; TableKind::ALL.len()], NumberedHashes);
+
 impl Hashes {
     /// Makes the hashes of an empty memory.
     fn new(settings: &Settings) -> Self {
-        let table = Tree::uniform(PARTITIONS, partition(&Partition::default()));
+        let empty = hash("table", |hasher| {
+            hasher.update(&0u64.to_le_bytes());
+        });
         let n = settings.vocabulary as usize;
         let mut unigrams = Tree::uniform(n.div_ceil(UNIGRAM_LEAF), [0; 32]);
         unigrams.update(
             (0..unigrams.leaves.len())
                 .map(|i| (i, counts(&vec![0; UNIGRAM_LEAF.min(n - i * UNIGRAM_LEAF)]))),
         );
-        Hashes {
-            settings: settings_hash(settings),
-            cells: Tree::uniform(Cells::len(settings) / PAGE, page(&[0; PAGE], &[])),
-            pairs: table.clone(),
-            totals: table,
-            unigrams,
-            digest: None,
-        }
+        let tables = std::array::from_fn(|_| Tree::uniform(PARTITIONS, empty));
+        Hashes { settings: settings_hash(settings), tables, unigrams, digest: None }
     }
 
     fn restore(&mut self, leaves: Leaves) -> Result<(), Error> {
-        let Leaves { cells, pairs, totals, unigrams } = leaves;
         let restore = || {
-            self.cells.restore(cells)?;
-            self.pairs.restore(pairs)?;
-            self.totals.restore(totals)?;
-            self.unigrams.restore(unigrams)
+            for (tree, leaves) in self.tables.iter_mut().zip(leaves.tables) {
+                tree.restore(leaves)?;
+            }
+            self.unigrams.restore(leaves.unigrams)
         };
         restore().ok_or_else(|| Error::Storage("the number of its hashes is wrong".into()))
     }
 
     /// Replaces some leaves, or none, and returns the digest.
-    fn update(&mut self, [cells, pairs, totals, unigrams]: [NumberedHashes; 4]) -> Digest {
-        self.cells.update(cells);
-        self.pairs.update(pairs);
-        self.totals.update(totals);
+    fn update(&mut self, (tables, unigrams): NewLeaves) -> Digest {
+        for (tree, leaves) in self.tables.iter_mut().zip(tables) {
+            tree.update(leaves);
+        }
         self.unigrams.update(unigrams);
-        let trees = [&self.cells, &self.pairs, &self.totals, &self.unigrams];
-        let digest = Digest(hash("memo sparse 1", |hasher| {
+        let digest = Digest(hash("memo sparse 2", |hasher| {
             hasher.update(&self.settings);
-            for tree in trees {
+            for tree in self.tables.iter().chain([&self.unigrams]) {
                 hasher.update(&tree.root());
             }
         }));
@@ -259,66 +249,43 @@ impl Hashes {
     }
 }
 
-/// Leaves by their numbers, in order.
-type NumberedHashes = Vec<(usize, Hash)>;
-
-/// Hashes the leaves that changed, or all: of cells, pairs, totals and unigrams.
-fn hash_leaves(cells: &Cells, tables: &Tables, all: bool) -> Result<[NumberedHashes; 4], Error> {
-    let pages = (0..cells.pages()).into_par_iter().filter(|&i| all || cells.changed(i));
-    let pages = pages.map(|i| {
-        cells.verify_page(i)?;
-        Ok((i, page(&cells.bytes()[i * PAGE..][..PAGE], &cells.wide_in_page(i))))
-    });
-    let table = |table: &Table| {
-        let partitions = table.partitions().par_iter().enumerate();
+/// Hashes the leaves that changed, or all.
+fn hash_leaves(tables: &Tables, all: bool) -> Result<NewLeaves, Error> {
+    let mut hashed: [NumberedHashes; TableKind::ALL.len()] = Default::default();
+    for (hashed, table) in hashed.iter_mut().zip(&tables.tables) {
+        let partitions = table.partitions.par_iter().enumerate();
         let changed = partitions.filter(|(_, partition)| all || partition.changed());
-        changed.map(|(i, partition)| (i, self::partition(partition))).collect()
-    };
+        *hashed = changed
+            .map(|(i, partition)| {
+                Ok((i, self::partition(&partition.packed_entries(table.layout)?)))
+            })
+            .collect::<Result<_, Error>>()?;
+    }
     let unigrams = tables.unigrams.chunks(UNIGRAM_LEAF).zip(&tables.changed).enumerate();
     let unigrams = unigrams.filter(|(_, (_, changed))| all || **changed);
-    Ok([
-        pages.collect::<Result<_, Error>>()?,
-        table(&tables.pairs),
-        table(&tables.totals),
-        unigrams.map(|(i, (leaf, _))| (i, counts(leaf))).collect(),
-    ])
+    Ok((hashed, unigrams.map(|(i, (leaf, _))| (i, counts(leaf))).collect()))
 }
 
 fn settings_hash(settings: &Settings) -> Hash {
-    let Settings { vocabulary, end, seed, heads, slots } = settings;
-    let numbers = [u64::from(*vocabulary), u64::from(*end), *seed, u64::from(*heads)];
-    let slots = slots.iter().flat_map(|slot| {
-        let super::Slot { skip, len, rows, width, copies, bucketed } = slot;
-        let [skip, len, width, copies] = [skip, len, width, copies].map(|&v| u64::from(v));
-        [skip, len, *rows, width, copies, u64::from(*bucketed)]
+    let Settings { vocabulary, end, seed, tokens, words } = settings;
+    let lens = [tokens, words].into_iter().flat_map(|lens| {
+        std::iter::once(lens.len() as u64).chain(lens.iter().map(|&len| len.into()))
     });
+    let numbers = [u64::from(*vocabulary), u64::from(*end), *seed];
     hash("settings", |hasher| {
-        for number in numbers.into_iter().chain(slots) {
+        for number in numbers.into_iter().chain(lens) {
             hasher.update(&number.to_le_bytes());
         }
     })
 }
 
-fn page(cells: &[u8], wide: &[(u32, Vec<i32>)]) -> Hash {
-    hash("cells", |hasher| {
-        hasher.update(cells);
-        for (row, values) in wide {
-            hasher.update(&row.to_le_bytes());
-            for value in values {
-                hasher.update(&value.to_le_bytes());
-            }
-        }
-    })
-}
-
-fn partition(partition: &Partition) -> Hash {
-    let mut bytes = Vec::new();
-    for (key, count) in partition.iter() {
-        bytes.extend_from_slice(&key.to_le_bytes());
-        bytes.extend_from_slice(&count.to_le_bytes());
-    }
+/// Packed entries are a function of the counts, and so is the list of large ones.
+fn partition(PackedEntries { bytes, large }: &PackedEntries<'_>) -> Hash {
     hash("table", |hasher| {
-        hasher.update(&bytes);
+        hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+        for large in large.iter() {
+            hasher.update(&large.rank.to_le_bytes()).update(&large.count.to_le_bytes());
+        }
     })
 }
 

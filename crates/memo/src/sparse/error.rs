@@ -41,15 +41,12 @@ pub enum Error {
     /// Two memories that do not add, because their settings differ.
     #[error("only memories of equal settings can be merged; {0} differs")]
     Merge(&'static str),
-    /// Memory that this machine does not have.
-    #[error("{bytes} bytes of memory could not be had ({reason}); choose a smaller size")]
-    Room {
-        /// How many.
-        bytes: usize,
-        /// What the system said.
-        reason: String,
-    },
-    /// Storage that does not hold what it should.
-    #[error("the storage of the cells is damaged or of the wrong size: {0}")]
+    /// Words that are missing: settings with contexts of words need those of the vocabulary.
+    #[error(
+        "these settings have contexts of words, and the words of the vocabulary were not given"
+    )]
+    Words,
+    /// Bytes that do not hold what they should.
+    #[error("the memory's tables are damaged: {0}")]
     Storage(String),
 }

@@ -1,244 +1,177 @@
-//! Keys: which rows a context selects, and the signs that bind a value to it.
+//! Keys: which cells a context and a next token select.
 //!
-//! A block of hⁱ tokens has a 64-bit hash made from the hashes of its h sub-blocks, so that the hashes of all layers
-//! cost one combination a token and layer. A slot's key is its block's hash mixed with the slot. A key selects K rows
-//! of the slot's matrix and, for each, a ±1 vector g: the sparse counterpart of the paper's dense key. Everything
-//! is integer arithmetic on the seed, so keys are the same on every machine.
+//! A context's hash is a polynomial in the codes of its tokens, modulo the prime 2⁶¹ − 1, so that the hash of any block of a text
+//! is the difference of two prefixes' hashes. Mixed with the slot, and with the next token where it cannot be listed, it is
+//! the key. Everything is integer arithmetic on the seed, so keys are the same on every machine.
 
-use super::Settings;
+use super::partition::{KEY_BITS, PARTITION_BITS, TOKEN_BITS};
+use super::{MAX_VOCABULARY, Settings};
 use crate::kernels::integer::mix;
 use crate::random::{Purpose, Stream};
-use std::ops::Range;
 
 /// The symbol before the first token of a document.
-pub(crate) const BOUNDARY: u32 = u32::MAX;
+pub(crate) const BOUNDARY: u32 = MAX_VOCABULARY;
 
-/// Returns row number `copy` of `bucket` that a key selects, and the address that its signs are made from.
-#[inline(always)]
-pub(crate) fn row(key: u64, bucket: u64, copy: u64, rows: u64) -> (u64, u64) {
-    let address = mix(key, (bucket << 3 | copy).wrapping_mul(0xA24B_AED4_963E_E407));
-    let row = (u128::from(address) * u128::from(rows)) >> 64;
-    (row as u64, address)
+const PRIME: u64 = (1 << 61) - 1;
+
+/// Bits of a slot's number in a key.
+const SLOT_BITS: u32 = 4;
+
+/// Bits of a pair's key: what the partition leaves of its first token.
+pub(crate) const PAIR_BITS: u32 = TOKEN_BITS - PARTITION_BITS;
+
+/// A cell: its table's partition, and its key and token there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Cell {
+    pub(crate) partition: u32,
+    pub(crate) key: u32,
+    pub(crate) token: u32,
 }
 
 /// The keys of one memory, as a function of its seed and slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Keys {
-    heads: usize,
-    token: u64,
-    join: u64,
-    /// For each slot: its skip, the blocks that make up its block, its own word.
-    slots: Vec<(usize, Vec<SubBlock>, u64)>,
-    /// hⁱ for each level whose blocks are needed.
-    lens: Vec<usize>,
-    /// The hash of a block of each level that lies before the start.
-    outside: Vec<u64>,
+    leaf: u64,
+    base: u64,
+    /// Powers of the base, up to one more than the longest context.
+    powers: Vec<u64>,
+    /// A word of its own for each slot.
+    own: Vec<u64>,
 }
 
-/// A block of hⁱ tokens within a slot's block.
-#[derive(Clone, Copy, Debug)]
-struct SubBlock {
-    level: usize,
-    /// Tokens of the slot's block that come after it.
-    newer: usize,
+/// Returns a number below 2¹²² modulo the prime.
+#[inline(always)]
+fn reduce(x: u128) -> u64 {
+    let folded = (x as u64 & PRIME) + (x >> 61) as u64;
+    if folded >= PRIME { folded - PRIME } else { folded }
 }
 
-/// The hashes of every level's block ending at each position of one text.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Blocks {
-    levels: Vec<Vec<u64>>,
+#[inline(always)]
+fn add(a: u64, b: u64) -> u64 {
+    let sum = a + b;
+    if sum >= PRIME { sum - PRIME } else { sum }
+}
+
+#[inline(always)]
+fn multiply(a: u64, b: u64) -> u64 {
+    reduce(u128::from(a) * u128::from(b))
 }
 
 impl Keys {
     pub(crate) fn new(settings: &Settings) -> Self {
-        let mut words = Stream::new(settings.seed, Purpose::SparseKeys, 0).draws();
-        let (token, join) = (words.word(), words.word());
-        let heads = settings.heads as usize;
-        let mut lens = vec![1];
-        let longest = settings.slots.iter().map(|slot| slot.len as usize).max().unwrap_or(1);
-        while lens[lens.len() - 1] * heads <= longest {
-            lens.push(lens[lens.len() - 1] * heads);
+        let mut words = Stream::new(settings.seed, Purpose::SparseKeys, 1).draws();
+        let (leaf, base) = (words.word(), words.word() % (PRIME - 2) + 1);
+        let own = (0..settings.slots()).map(|_| words.word()).collect();
+        let mut powers = vec![1];
+        for i in 0..=settings.longest() {
+            powers.push(multiply(powers[i], base));
         }
-        let slots = settings.slots.iter().map(|slot| {
-            let mut newer = slot.len as usize;
-            let mut blocks = Vec::new();
-            for level in (0..lens.len()).rev() {
-                while newer >= lens[level] {
-                    newer -= lens[level];
-                    blocks.push(SubBlock { level, newer });
-                }
-            }
-            let own = mix(words.word(), u64::from(slot.skip) << 32 | u64::from(slot.len));
-            (slot.skip as usize, blocks, own)
-        });
-        let slots = slots.collect();
-        let mut keys = Keys { heads, token, join, slots, outside: Vec::new(), lens };
-        let mut outside = vec![keys.leaf(BOUNDARY)];
-        for _ in 1..keys.lens.len() {
-            let below = outside[outside.len() - 1];
-            outside.push((0..heads).fold(keys.join, |hash, _| mix(hash, below)));
-        }
-        keys.outside = outside;
-        keys
+        Keys { leaf, base, powers, own }
     }
 
+    /// Returns the code of a token.
     #[inline(always)]
-    fn leaf(&self, token: u32) -> u64 {
-        mix(self.token, u64::from(token).wrapping_add(1).wrapping_mul(0x9FB2_1C65_1E98_DF25))
+    fn code(&self, token: u32) -> u64 {
+        let mixed =
+            mix(self.leaf, u64::from(token).wrapping_add(1).wrapping_mul(0x9FB2_1C65_1E98_DF25));
+        reduce(u128::from(mixed))
     }
 
-    /// Hashes the blocks of all levels that end at each position of `text`.
-    pub(crate) fn blocks(&self, text: &[u32], blocks: &mut Blocks) {
-        blocks.levels.resize(self.lens.len(), Vec::new());
-        blocks.levels[0].clear();
-        blocks.levels[0].extend(text.iter().map(|&token| self.leaf(token)));
-        for level in 1..self.lens.len() {
-            let (below, above) = blocks.levels.split_at_mut(level);
-            let (below, len) = (&below[level - 1], self.lens[level - 1]);
-            above[0].clear();
-            let whole = ((self.heads - 1) * len).min(text.len());
-            above[0].extend((0..whole).map(|p| {
-                (0..self.heads).rev().fold(self.join, |hash, j| {
-                    let sub = p.checked_sub(j * len).map_or(self.outside[level - 1], |q| below[q]);
-                    mix(hash, sub)
-                })
-            }));
-            if self.heads == 2 {
-                let both = below.iter().zip(&below[whole..]);
-                above[0].extend(both.map(|(&a, &b)| mix(mix(self.join, a), b)));
-                continue;
-            }
-            above[0].extend((whole..text.len()).map(|p| {
-                (0..self.heads).rev().fold(self.join, |hash, j| mix(hash, below[p - j * len]))
-            }));
-        }
-    }
-
-    /// Collects the keys of `slot` for predicting some positions, without the first ones that have none.
-    pub(crate) fn of_slot(
-        &self,
-        blocks: &Blocks,
-        slot: usize,
-        positions: Range<usize>,
-        out: &mut Vec<u64>,
-    ) {
+    /// Appends the hashes of all prefixes of a text, the empty one first. At the start of a document the boundary comes before
+    /// the first token, and its prefix after the empty one.
+    pub(crate) fn prefixes(&self, text: &[u32], at_start: bool, out: &mut Vec<u64>) {
         out.clear();
-        let (skip, within, own) = &self.slots[slot];
-        let positions = positions.start.max(skip + 1)..positions.end;
-        if let ([SubBlock { level, newer: 0 }], false) = (&within[..], positions.is_empty()) {
-            let ends = positions.start - skip - 1..positions.end - skip - 1;
-            out.extend(blocks.levels[*level][ends].iter().map(|&hash| mix(*own, hash)));
-        } else {
-            out.extend(positions.filter_map(|p| self.key(blocks, slot, p)));
+        let mut hash = 0;
+        out.push(hash);
+        let boundary = at_start.then_some(BOUNDARY);
+        for token in boundary.into_iter().chain(text.iter().copied()) {
+            hash = add(multiply(hash, self.base), self.code(token));
+            out.push(hash);
         }
     }
 
-    /// Returns the key of `slot` for predicting position `p`, or `None` if its block lies wholly before the start.
+    /// Returns the hash of the `len` symbols before `end`, both counted in symbols of [`Keys::prefixes`].
     #[inline(always)]
-    pub(crate) fn key(&self, blocks: &Blocks, slot: usize, p: usize) -> Option<u64> {
-        let (skip, within, own) = &self.slots[slot];
-        let last = p.checked_sub(skip + 1)?;
-        let mut key = *own;
-        for block in within {
-            let hash = match last.checked_sub(block.newer) {
-                Some(end) => blocks.levels[block.level][end],
-                None => self.outside[block.level],
-            };
-            key = mix(key, hash);
+    pub(crate) fn block(&self, prefixes: &[u64], end: usize, len: usize) -> u64 {
+        let before = multiply(prefixes[end - len], self.powers[len]);
+        add(prefixes[end], PRIME - before)
+    }
+
+    /// Appends the hashes of the last 1, 2, 3 … tokens of a context, up to the longest in use, and of all of it from the boundary
+    /// on if it is shorter than that.
+    pub(crate) fn suffixes(&self, context: &[u32], out: &mut Vec<u64>) {
+        out.clear();
+        let mut hash = 0;
+        let longest = self.powers.len() - 2;
+        let symbols = context.iter().rev().copied().chain(std::iter::once(BOUNDARY));
+        for (i, token) in symbols.take(longest).enumerate() {
+            hash = add(hash, multiply(self.code(token), self.powers[i]));
+            out.push(hash);
         }
-        Some(key)
+    }
+
+    /// Returns the cell of a pair of tokens, exactly.
+    #[inline(always)]
+    pub(crate) fn pair(before: u32, token: u32) -> Cell {
+        let spread = before.wrapping_mul(0x9E37_79B1) & ((1 << TOKEN_BITS) - 1);
+        Cell { partition: spread >> PAIR_BITS, key: spread & ((1 << PAIR_BITS) - 1), token }
+    }
+
+    /// Returns the cell of a context and a token in a table whose tokens can be listed.
+    #[inline(always)]
+    pub(crate) fn listed(&self, slot: usize, hash: u64, token: u32) -> Cell {
+        Self::cell(slot, mix(self.own[slot], hash), token)
+    }
+
+    /// Returns the cell of a context and a token in a table whose tokens cannot be listed.
+    #[inline(always)]
+    pub(crate) fn event(&self, slot: usize, hash: u64, token: u32) -> Cell {
+        let context = mix(self.own[slot], hash);
+        let token = (u64::from(token) + 1).wrapping_mul(0xA24B_AED4_963E_E407);
+        Self::cell(slot, mix(context, token), 0)
+    }
+
+    #[inline(always)]
+    fn cell(slot: usize, mixed: u64, token: u32) -> Cell {
+        let partition = (mixed >> (64 - PARTITION_BITS)) as u32;
+        let low = (mixed >> (64 - PARTITION_BITS - KEY_BITS + SLOT_BITS)) as u32;
+        let key = (low << SLOT_BITS | slot as u32) & ((1 << KEY_BITS) - 1);
+        Cell { partition, key, token }
+    }
+
+    /// Returns the slot of a key of contexts.
+    #[inline(always)]
+    pub(crate) fn slot(key: u32) -> usize {
+        key as usize & ((1 << SLOT_BITS) - 1)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Settings, Shape, Size, Slot};
     use super::*;
-    use crate::kernels::integer::signs;
-    use std::collections::HashMap;
+    use std::collections::HashSet;
 
-    fn settings(heads: u32, slots: &[(u32, u32)]) -> Settings {
-        let mut settings =
-            Settings::new(50, 49, 3, &Shape::default(), Size::Parameters(1 << 20)).unwrap();
-        settings.heads = heads;
-        settings.slots = slots
-            .iter()
-            .map(|&(skip, len)| Slot { skip, len, rows: 64, width: 64, copies: 2, bucketed: false })
-            .collect();
-        settings
-    }
-
-    /// A key stands for its block's tokens, boundary included, and nothing else.
     #[test]
-    fn keys_are_equal_exactly_when_blocks_are() {
-        for heads in [2, 3, 4] {
-            let settings = settings(heads, &[(0, 1), (0, 2), (0, 3), (0, 7), (2, 4), (5, 9)]);
-            let keys = Keys::new(&settings);
-            let text = Stream::new(1, Purpose::Sampling, heads).draws().tokens(4000, 3);
-            let mut seen: HashMap<u64, (usize, Vec<u32>)> = HashMap::new();
-            for text in [&text[..], &text[5..40], &text[..7]] {
-                let mut blocks = Blocks::default();
-                keys.blocks(text, &mut blocks);
-                for (s, slot) in settings.slots.iter().enumerate() {
-                    for p in 0..=text.len() {
-                        let Some(key) = keys.key(&blocks, s, p) else {
-                            assert!(p <= slot.skip as usize);
-                            continue;
-                        };
-                        let block: Vec<u32> = (1..=slot.len as usize)
-                            .rev()
-                            .map(|q| {
-                                p.checked_sub(slot.skip as usize + q).map_or(BOUNDARY, |i| text[i])
-                            })
-                            .collect();
-                        let known = seen.entry(key).or_insert_with(|| (s, block.clone()));
-                        assert_eq!(*known, (s, block));
-                    }
-                }
+    fn a_block_hashes_the_same_from_either_end() {
+        let keys = Keys::new(&Settings::new(1000, 999, 3).unwrap());
+        let text: Vec<u32> = (0..200).map(|i| i * i % 777).collect();
+        let (mut prefixes, mut suffixes) = (Vec::new(), Vec::new());
+        keys.prefixes(&text, true, &mut prefixes);
+        for p in 0..=text.len() {
+            keys.suffixes(&text[..p], &mut suffixes);
+            for (len, &hash) in (1..).zip(&suffixes) {
+                // One symbol more than tokens: the boundary.
+                assert_eq!(keys.block(&prefixes, p + 1, len), hash, "{len} before {p}");
             }
-            let blocks: std::collections::HashSet<_> = seen.values().collect();
-            assert_eq!(blocks.len(), seen.len());
+            assert_eq!(suffixes.len(), (p + 1).min(64));
         }
     }
 
-    /// Rows and signs are even enough: chi-square of rows, balance and independence of sign bits.
     #[test]
-    fn rows_and_signs_look_random() {
-        let (rows, draws) = (1000u64, 200_000u64);
-        let mut counts = vec![0f64; rows as usize];
-        let mut bits = [0i64; 64];
-        let mut both = [0i64; 64];
-        for i in 0..draws {
-            let (r, address) = row(mix(5, i / 20), i % 20, 1, rows);
-            counts[r as usize] += 1.0;
-            let (a, b) = (signs(address, 0), signs(address, 1));
-            for k in 0..64 {
-                bits[k] += (a >> k & 1) as i64 * 2 - 1;
-                both[k] += ((a ^ b.rotate_left(7)) >> k & 1) as i64 * 2 - 1;
-            }
+    fn pairs_have_cells_of_their_own() {
+        let mut seen = HashSet::new();
+        for before in (0..100_000).chain([BOUNDARY]) {
+            assert!(seen.insert(Keys::pair(before, 7)));
         }
-        let expected = draws as f64 / rows as f64;
-        let chi: f64 = counts.iter().map(|c| (c - expected) * (c - expected) / expected).sum();
-        // Chi-square with 999 degrees of freedom: mean 999, deviation √1998.
-        assert!((chi - 999.0).abs() < 5.0 * 1998f64.sqrt(), "{chi}");
-        let limit = (5.0 * (draws as f64).sqrt()) as i64;
-        assert!(bits.iter().chain(&both).all(|b| b.abs() < limit), "{bits:?} {both:?}");
     }
-
-    /// Keys are part of the model format.
-    #[test]
-    fn keys_never_change() {
-        let keys = Keys::new(&settings(2, &[(0, 1), (0, 4), (8, 8)]));
-        let mut blocks = Blocks::default();
-        keys.blocks(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10], &mut blocks);
-        let golden: Vec<u64> = (0..3).filter_map(|s| keys.key(&blocks, s, 10)).collect();
-        assert_eq!(golden, GOLDEN);
-        assert_eq!(row(golden[0], 3, 1, 1000), GOLDEN_ROW);
-        assert_eq!(signs(GOLDEN_ROW.1, 2), GOLDEN_SIGNS);
-    }
-
-    const GOLDEN: [u64; 3] =
-        [5_843_698_947_224_845_384, 8_840_599_108_943_698_545, 14_489_859_482_874_393_186];
-    const GOLDEN_ROW: (u64, u64) = (41, 760_847_275_522_281_362);
-    const GOLDEN_SIGNS: u64 = 7_762_331_585_479_037_094;
 }

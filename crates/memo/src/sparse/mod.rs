@@ -1,62 +1,54 @@
-//! The sparse engine: the paper's correlation matrix memory with sparse keys, bound values and integer cells.
+//! The sparse engine: correlation matrix memories with one-hot codes, kept as the counts that are not zero.
 //!
-//! A dense key of dimension d touches all d² cells of a square matrix. A sparse key selects K rows of a tall one and
-//! leaves the rest alone: the same capacity, at a cost that does not grow with it. The value, a ±1 code of the
-//! next token, is multiplied by signs drawn from the key before it is added, so that a frequent token does not add
-//! up in rows of contexts that it does not follow. Everything that is stored is a sum of ±1 over positions of text, in
-//! integers: forgetting is subtracting, merging is adding, and both are exact to the last bit.
+//! A memory of the paper is `C = Σ k·vᵀ`, a sum of outer products of keys (contexts) and values (next tokens). With dense
+//! codes every pair touches every cell, and what is read is blurred by all the others. The sparser the codes, the fewer
+//! cells a pair touches and the fewer bits a cell needs for the same noise; at the end of that road a key selects one row, a
+//! value one column, and a cell is how often that token followed that context. Such a matrix is almost empty, so only
+//! its cells that are not zero are kept, sorted. Rows are chosen by a hash, and noise is what is left of it: two contexts that
+//! share a row, about once in 2³⁴ pairs of contexts. docs/engine.md derives all of this, with measurements.
 //!
-//! Data flows one way: tokens → `keys` → plans (`write`) → `cells` and `tables` → scores (`decode`) →
-//! [`Evidence`] → a distribution ([`crate::readout`]). docs/engine.md derives noise and capacity.
+//! There is a matrix for each *slot*: a context of so many tokens (a head of a layer), or of so many words. Everything that
+//! is stored is a sum of integers over positions of text: forgetting is subtracting, merging is adding, and both are exact
+//! to the last bit. A memory has no size: it holds what its contents need, and shrinks when they are forgotten.
 //!
-//! Each portion of a memory has one name:
+//! Data flows one way: tokens → `keys` → plans (`write`) → `tables` → `read` → [`Evidence`] → a distribution
+//! ([`crate::readout`]).
 //!
 //! | name | what it is |
 //! |---|---|
-//! | *slot* | a (layer, head) pair in use, with a matrix of its own |
-//! | *row* | the cells that a key adds a value to, 64 to 1024 of them |
-//! | *bucket* | the tokens of one block of codes; in a bucketed slot each has rows of its own |
-//! | *page* | 16 KiB of cells with one checksum ([`PAGE`]) |
-//! | *slot layout* | where the matrix of a slot lies among the cells of all slots |
-//! | *row range* | the rows of a slot that one thread owns while it writes |
+//! | *slot* | a length of context in use, with a matrix of its own |
+//! | *entry* | a cell that is not zero: a key, for some tables the next token, and a count |
+//! | *table* | the entries of some slots, in order of their keys ([`TableKind`]) |
 //! | *partition* | the entries of a table whose keys begin alike; there are [`PARTITIONS`] |
-//! | *scope* | the row ranges and partitions that a write is limited to ([`Scope`]) |
-//! | *shard* | one of several holders of a memory, and what it holds ([`Shard`]) |
+//! | *shard* | some partitions of a memory, the rest of which is elsewhere ([`Shard`]) |
+//! | *scope* | the partitions that a write is limited to ([`Scope`]) |
 //! | *span* | the positions of a document that are written with one weight ([`Span`]) |
 
-mod cells;
-mod codes;
-mod decode;
 mod digest;
 mod error;
-mod evidence;
-pub(crate) mod keys;
-mod layout;
-mod lookup;
+mod fetched;
+mod keys;
 mod memory;
+mod packed;
+mod partition;
 pub(crate) mod prior;
-mod row_range;
+mod read;
 mod saved;
 mod scope;
 mod settings;
 mod shard;
-mod storage;
-mod table;
 mod tables;
-mod wide;
 mod write;
 
-pub(crate) use self::decode::{Decoder, Scores};
 pub use self::digest::{Digest, Leaves};
 pub use self::error::Error;
-pub use self::evidence::{Evidence, Successor};
 pub use self::memory::{Memory, MemoryUsage};
+pub use self::partition::{LargeCount, PARTITIONS, PackedEntries, Section};
+pub use self::read::{Evidence, Successor};
+pub(crate) use self::read::{Level, Levels, Reader};
 pub use self::saved::SavedMemory;
 pub use self::scope::Scope;
-pub use self::settings::{MAX_VOCABULARY, PARAMETERS_PER_TOKEN, Settings, Shape, Size, Slot};
+pub use self::settings::{Context, MAX_VOCABULARY, Settings};
 pub use self::shard::{Shard, ShardReader, ShardRequest, ShardResponse};
-pub use self::storage::{Ram, Storage};
-pub use self::table::PARTITIONS;
 pub use self::tables::TableKind;
 pub use self::write::Span;
-pub use crate::kernels::integer::{LINE, PAGE};

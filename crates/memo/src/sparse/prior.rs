@@ -1,20 +1,20 @@
 //! The prior: what is expected before any context is read. A token counts by how many different tokens it has followed.
 //!
 //! This is Kneser and Ney's lowest order: "Francisco" is frequent but follows only "San", so it is not expected
-//! elsewhere. One hundredth is spread evenly, so that every token can be reached.
+//! elsewhere. What is taken off each count is spread evenly, so that every token can be reached; the more tokens have been
+//! seen only once or twice, the more there is to spread.
 
-use super::LINE;
+/// What is taken off each count.
+const DISCOUNT: f64 = 0.75;
 
-/// The probability that is spread evenly over the vocabulary.
-const EVEN: f64 = 0.01;
+/// The least that is spread evenly.
+const LEAST: f64 = 0.01;
 
 /// Probabilities before any context.
 #[derive(Clone, Debug)]
 pub(crate) struct Prior {
     /// Probability of each token.
     pub(crate) p: Vec<f64>,
-    /// Their logarithms, padded to whole lines with −∞.
-    pub(crate) ln: Vec<f32>,
     /// The most probable token.
     pub(crate) best: u32,
 }
@@ -25,28 +25,17 @@ impl Prior {
         // Counts are negative only where more was forgotten than memorized.
         let seen = |count: i64| count.max(0) as f64;
         let whole: f64 = continuations.iter().map(|&count| seen(count)).sum();
-        let p: Vec<f64> =
-            continuations
-                .iter()
-                .map(|&count| {
-                    if whole > 0.0 {
-                        (1.0 - EVEN) * seen(count) / whole + EVEN / n
-                    } else {
-                        1.0 / n
-                    }
-                })
-                .collect();
-        let mut ln = vec![f32::NEG_INFINITY; p.len().next_multiple_of(LINE)];
-        // Logarithms repeat: most tokens follow only a few others.
-        let mut known = [(0.0, 0.0); 64];
-        for (t, (ln, &p)) in ln.iter_mut().zip(&p).enumerate() {
-            let slot = &mut known[continuations[t].unsigned_abs() as usize % 64];
-            if slot.0 != p {
-                *slot = (p, libm::log(p) as f32);
-            }
-            *ln = slot.1;
-        }
+        let kinds = continuations.iter().filter(|count| **count > 0).count() as f64;
+        let even = if whole > 0.0 { (DISCOUNT * kinds / whole).max(LEAST) } else { 1.0 };
+        let kept = whole - DISCOUNT * kinds;
+        let p: Vec<f64> = continuations
+            .iter()
+            .map(|&count| {
+                let over = (seen(count) - DISCOUNT).max(0.0);
+                even / n + if kept > 0.0 { (1.0 - even) * over / kept } else { 0.0 }
+            })
+            .collect();
         let best = (0..p.len()).fold(0, |best, t| if p[t] > p[best] { t } else { best });
-        Prior { p, ln, best: best as u32 }
+        Prior { p, best: best as u32 }
     }
 }

@@ -1,22 +1,26 @@
 //! Checkpoints: what must be kept of a memory, and how a memory is restored from that.
 
 use super::digest::Leaves;
-use super::storage::Storage;
-use super::table::{PARTITIONS, Partition, Table};
+use super::partition::{LargeCount, PARTITIONS, PackedEntries, Section};
 use super::tables::TableKind;
 use super::{Error, Memory, Settings};
-use rayon::prelude::*;
+use crate::words::Words;
+use std::sync::Arc;
 
-/// What a checkpoint keeps of a memory besides its cells.
-pub trait SavedMemory: Sync {
+/// What a checkpoint keeps of a memory.
+pub trait SavedMemory {
     /// Returns what [`Memory::unigrams`] returned.
     fn unigrams(&self) -> Result<Vec<i64>, Error>;
 
-    /// Returns what [`Memory::wide_rows`] returned.
-    fn wide_rows(&self) -> Result<Vec<(usize, u64, Vec<i32>)>, Error>;
+    /// Returns what [`Memory::partition`] returned: bytes that may be read later, and counts.
+    fn partition(
+        &self,
+        kind: TableKind,
+        partition: usize,
+    ) -> Result<(Arc<dyn Section>, Vec<LargeCount>), Error>;
 
-    /// Returns what [`Memory::partition`] returned.
-    fn partition(&self, kind: TableKind, partition: usize) -> Result<Vec<(u32, i64)>, Error>;
+    /// Returns what [`Memory::derived`] returned, if it was kept. Without it all tables are read.
+    fn derived(&self) -> Result<Option<Vec<i64>>, Error>;
 
     /// Returns what [`Memory::leaves`] returned, if it was kept. Without it the first digest hashes everything.
     fn leaves(&self) -> Result<Option<Leaves>, Error> {
@@ -25,63 +29,52 @@ pub trait SavedMemory: Sync {
 }
 
 impl Memory {
-    /// Returns the bytes of all cells.
-    pub fn cells(&self) -> &[u8] {
-        self.cells.bytes()
+    /// Returns the entries of one of the [`PARTITIONS`] of a table as bytes, and the counts that do not fit in them.
+    pub fn partition(&self, kind: TableKind, partition: usize) -> Result<PackedEntries<'_>, Error> {
+        let table = self.tables.table(kind);
+        table.partitions[partition].packed_entries(table.layout)
     }
 
-    /// Returns the rows that do not fit in bytes, in order: slot, row, values.
-    pub fn wide_rows(&self) -> impl Iterator<Item = (usize, u64, Vec<i32>)> + '_ {
-        self.cells.wide_rows()
+    /// Returns what is derived from the tables, so that opening a checkpoint need not read them.
+    pub fn derived(&self) -> Vec<i64> {
+        let histograms = self.tables.histograms.as_flattened().iter();
+        self.tables.continuations.iter().chain(histograms).copied().collect()
     }
 
-    /// Returns the entries of one of the [`PARTITIONS`] of a table, in order of their keys.
-    pub fn partition(
-        &self,
-        kind: TableKind,
-        partition: usize,
-    ) -> impl Iterator<Item = (u32, i64)> + '_ {
-        match kind {
-            TableKind::Pairs => self.tables.pairs.partitions()[partition].iter(),
-            TableKind::Totals => self.tables.totals.partitions()[partition].iter(),
-        }
-    }
-
-    /// Restores a memory, over storage that holds its cells.
+    /// Restores a memory.
     pub fn restore(
         settings: Settings,
-        storage: Box<dyn Storage>,
+        words: Option<Arc<Words>>,
         saved: &dyn SavedMemory,
     ) -> Result<Self, Error> {
-        let mut memory = Self::with_storage(settings, storage)?;
+        let mut memory = Self::with_words(settings, words)?;
         let unigrams = saved.unigrams()?;
-        if unigrams.len() != memory.tables.unigrams.len() {
+        let n = memory.tables.unigrams.len();
+        if unigrams.len() != n {
             return Err(Error::Storage(format!("{} unigram counts", unigrams.len())));
         }
-        memory.tables.unigrams = unigrams;
-        for (slot, row, values) in saved.wide_rows()? {
-            if slot >= memory.settings().slots.len() {
-                return Err(Error::Storage(format!("a wide row of slot number {slot}")));
+        memory.tables.unigrams = Arc::new(unigrams);
+        for kind in TableKind::ALL {
+            for partition in 0..PARTITIONS {
+                let (section, large) = saved.partition(kind, partition)?;
+                memory.tables.restore(kind, partition, section, large);
             }
-            memory.cells.restore_wide(slot, row, &values)?;
         }
-        let table = |kind| {
-            let partitions = (0..PARTITIONS).into_par_iter().map(|partition| {
-                Partition::restore(&saved.partition(kind, partition)?)
-                    .ok_or_else(|| Error::Storage("a table's entries are out of order".into()))
-            });
-            partitions.collect::<Result<Vec<Partition>, Error>>().map(Table::from_partitions)
-        };
-        memory.tables.pairs = table(TableKind::Pairs)?;
-        memory.tables.totals = table(TableKind::Totals)?;
-        memory.tables.derive();
+        match saved.derived()? {
+            Some(derived) if derived.len() == n + memory.tables.histograms.len() * 4 => {
+                let (continuations, histograms) = derived.split_at(n);
+                memory.tables.continuations = Arc::new(continuations.to_vec());
+                let histograms = histograms.as_chunks::<4>().0;
+                memory.tables.histograms = histograms.to_vec();
+            }
+            Some(derived) => {
+                return Err(Error::Storage(format!("{} derived counts", derived.len())));
+            }
+            None => memory.tables.derive_all()?,
+        }
         match saved.leaves()? {
             Some(leaves) => memory.digests.restore(leaves)?,
             None => memory.set_changed(true),
-        }
-        // Guarded storage checks its pages when they are first read; reading all of them now would defeat that.
-        if !memory.cells.guarded() {
-            memory.cells.check()?;
         }
         Ok(memory)
     }

@@ -1,87 +1,92 @@
-//! The side tables: exact counts of how often contexts occurred, all of them plain sums over positions.
+//! The tables of a memory: the cells that are not zero, all of them plain sums over positions.
 //!
-//! - *Unigrams*: how often each token was a next token. As every document ends with the end token, this is also how
-//!   often a token was a context of length 1.
-//! - *Pairs* (v, w): how often w followed v. This is also how often (v, w) was a context of length 2; and the number of
-//!   different v before w, the continuation count, is derived from it and never added.
-//! - *Totals* of longer contexts, by a 43-bit fingerprint of their key: those of newest heads. An older head sees the
-//!   blocks that the newest head of its length saw some positions earlier, so it has the same totals.
-//!
-//! These equalities break at the edges of what was written: an older head never sees the last blocks of a document, and
-//! a span within a document has two edges. The differences are kept among the totals, under the keys of the slots concerned.
+//! - *Unigrams*: how often each token was a next token.
+//! - *Pairs* (v, w): how often w followed v, exactly; the successors of v lie together. The number of different v before w, the
+//!   continuation count, is derived from it and never added.
+//! - *Successors*: contexts of two tokens, and of the fewest words, each with the tokens that followed; those of a context lie
+//!   together.
+//! - *Events*: contexts of more tokens or words together with the token that followed, in one hash. They cannot be listed, but
+//!   the successors of the shorter context are the only tokens that they can have.
 
-use super::MAX_VOCABULARY;
-use super::keys::BOUNDARY;
-use super::settings::TOKEN_BITS;
-use super::table::{KEY_BITS, PARTITIONS, Table};
+use super::fetched::Fetched;
+use super::keys::{Cell, Keys, PAIR_BITS};
+use super::packed::EntryLayout;
+use super::partition::{KEY_BITS, LargeCount, Partition, Section};
+use super::{Error, PARTITIONS, Settings};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
-const MASK: u64 = (1 << KEY_BITS) - 1;
-
-/// Bijections of 43-bit numbers: odd multiplications and shifts, undone by the inverse odd numbers.
-const SPREAD: [(u64, u64); 2] = [
-    (0x9E37_79B9_7F4A_7C15, inverse(0x9E37_79B9_7F4A_7C15)),
-    (0xD1B5_4A32_D192_ED03, inverse(0xD1B5_4A32_D192_ED03)),
-];
-
-/// Returns the inverse of an odd number modulo 2⁶⁴, by Newton's iteration.
-const fn inverse(odd: u64) -> u64 {
-    let mut x = odd;
-    let mut step = 0;
-    while step < 6 {
-        x = x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x)));
-        step += 1;
-    }
-    x
-}
-
-/// Returns the key of a pair: both tokens, evenly spread.
-#[inline(always)]
-pub(crate) fn pair_key(v: u32, w: u32) -> u64 {
-    let v = if v == BOUNDARY { MAX_VOCABULARY } else { v };
-    let mut x = u64::from(v) << TOKEN_BITS | u64::from(w);
-    for (odd, _) in SPREAD {
-        x = x.wrapping_mul(odd) & MASK;
-        x ^= x >> 22;
-    }
-    x
-}
-
-/// Returns the second token of a pair's key.
-fn second(key: u64) -> u32 {
-    let mut x = key;
-    for (_, inverse) in SPREAD.into_iter().rev() {
-        // 22 bits is more than half of 43: one step undoes the shift.
-        x ^= x >> 22;
-        x = x.wrapping_mul(inverse) & MASK;
-    }
-    x as u32 & ((1 << TOKEN_BITS) - 1)
-}
-
-/// Returns the key of a context's total.
-#[inline(always)]
-pub(crate) fn total_key(key: u64) -> u64 {
-    key >> (64 - KEY_BITS)
-}
-
-/// The two tables that are divided into partitions.
+/// The tables that are divided into partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TableKind {
-    /// Counts of (token, next token) pairs.
+    /// Counts of (token, next token).
     Pairs,
-    /// Totals of longer contexts.
-    Totals,
+    /// Counts of (context, next token) that can be listed.
+    Successors,
+    /// Counts of (context, next token) in one hash.
+    Events,
 }
 
-/// Counts beside the cells.
+impl TableKind {
+    /// All of them, in order.
+    pub const ALL: [TableKind; 3] = [TableKind::Pairs, TableKind::Successors, TableKind::Events];
+
+    /// Returns its name, as in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            TableKind::Pairs => "pairs",
+            TableKind::Successors => "successors",
+            TableKind::Events => "events",
+        }
+    }
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) layout: EntryLayout,
+    pub(crate) partitions: Vec<Partition>,
+    /// What was fetched, if the table is elsewhere: see [`super::shard`].
+    pub(super) fetched: Option<Box<Fetched>>,
+}
+
+impl Table {
+    fn new(layout: EntryLayout) -> Self {
+        Table { layout, partitions: vec![Partition::default(); PARTITIONS], fetched: None }
+    }
+
+    #[inline(always)]
+    pub(crate) fn get(&self, cell: Cell) -> Result<i64, Error> {
+        if let Some(fetched) = &self.fetched {
+            return Ok(fetched.get(cell));
+        }
+        let Cell { partition, key, token } = cell;
+        self.partitions[partition as usize].get(self.layout, self.layout.rank(key, token))
+    }
+
+    /// Calls `take` with the tokens that share a cell's key, whatever its own token, and their counts.
+    pub(crate) fn each_token(&self, cell: Cell, take: impl FnMut(u32, i64)) -> Result<(), Error> {
+        if let Some(fetched) = &self.fetched {
+            fetched.each_token(cell, take);
+            return Ok(());
+        }
+        self.partitions[cell.partition as usize].each_token(self.layout, cell.key, take)
+    }
+}
+
+/// How often contexts of a slot were followed by a token once, twice, three times and four times.
+pub(crate) type Histogram = [i64; 4];
+
+/// Everything that a memory counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
-    pub(crate) unigrams: Vec<i64>,
-    pub(crate) pairs: Table,
-    pub(crate) totals: Table,
+    pub(crate) unigrams: Arc<Vec<i64>>,
+    pub(crate) tables: [Table; TableKind::ALL.len()],
     /// Derived: the number of different tokens (or the boundary) that each token has followed.
-    pub(crate) continuations: Vec<i64>,
+    pub(crate) continuations: Arc<Vec<i64>>,
+    /// Derived, one a slot.
+    pub(crate) histograms: Vec<Histogram>,
     /// Leaves of unigrams that changed: see [`super::digest`].
     pub(crate) changed: Vec<bool>,
 }
@@ -90,190 +95,226 @@ pub(crate) struct Tables {
 pub(crate) const UNIGRAM_LEAF: usize = 1024;
 
 impl Tables {
-    pub(crate) fn new(vocabulary: u32) -> Self {
-        let n = vocabulary as usize;
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let n = settings.vocabulary as usize;
         Tables {
-            unigrams: vec![0; n],
-            pairs: Table::default(),
-            totals: Table::default(),
-            continuations: vec![0; n],
+            unigrams: Arc::new(vec![0; n]),
+            tables: TableKind::ALL.map(|kind| Table::new(entry_layout(settings, kind))),
+            continuations: Arc::new(vec![0; n]),
+            histograms: vec![Histogram::default(); settings.slots()],
             changed: vec![false; n.div_ceil(UNIGRAM_LEAF)],
         }
     }
 
-    /// Adds `weight` to the counts of tokens, pairs and contexts, and takes it from those of `discounts`.
-    pub(crate) fn add(&mut self, lists: &[Lists<'_>], weight: i64) {
-        let pairs: Vec<&Sorted> = lists.iter().map(|list| list.pairs).collect();
-        let totals: Vec<&Sorted> = lists.iter().map(|list| list.totals).collect();
-        let discounts: Vec<&Sorted> = lists.iter().map(|list| list.discounts).collect();
-        let Tables { unigrams, continuations, changed, .. } = self;
-        rayon::join(
-            || {
-                add_totals(&mut self.totals, &totals, weight);
-                add_totals(&mut self.totals, &discounts, -weight);
-            },
-            || {
-                add_pairs(&mut self.pairs, continuations, &pairs, weight);
-                for &token in lists.iter().flat_map(|list| list.unigrams) {
-                    unigrams[token as usize] += weight;
-                    changed[token as usize / UNIGRAM_LEAF] = true;
-                }
-            },
-        );
+    pub(crate) fn table(&self, kind: TableKind) -> &Table {
+        &self.tables[kind as usize]
     }
 
-    pub(crate) fn set_changed(&mut self, changed: bool) {
-        self.pairs.set_changed(changed);
-        self.totals.set_changed(changed);
-        self.changed.fill(changed);
+    /// Puts partitions that are read later in the place of empty ones.
+    pub(crate) fn restore(
+        &mut self,
+        kind: TableKind,
+        partition: usize,
+        section: Arc<dyn Section>,
+        large: Vec<LargeCount>,
+    ) {
+        self.tables[kind as usize].partitions[partition] = Partition::lazy(section, large);
     }
 
-    pub(crate) fn add_unigram(&mut self, token: u32, weight: i64) {
-        self.unigrams[token as usize] += weight;
-        self.changed[token as usize / UNIGRAM_LEAF] = true;
+    pub(crate) fn add_unigrams(&mut self, tokens: &[u32], weight: i64) {
+        if tokens.is_empty() {
+            return;
+        }
+        let unigrams = Arc::make_mut(&mut self.unigrams);
+        for &token in tokens {
+            unigrams[token as usize] += weight;
+            self.changed[token as usize / UNIGRAM_LEAF] = true;
+        }
+    }
+
+    /// Adds `weight` for each cell in the lists of a table. Bytes of files must have been verified.
+    pub(crate) fn add(
+        &mut self,
+        kind: TableKind,
+        lists: &[&Sorted],
+        weight: i64,
+        settle: bool,
+    ) -> Result<(), Error> {
+        let Table { layout, partitions, .. } = &mut self.tables[kind as usize];
+        let (layout, slots) = (*layout, self.histograms.len());
+        let changed = partitions.par_iter_mut().enumerate().map(|(p, partition)| {
+            let mut ranks: Vec<u64> =
+                lists.iter().flat_map(|list| list.partition(p)).copied().collect();
+            ranks.sort_unstable();
+            let same = ranks.chunk_by(|a, b| a == b);
+            let changes: Vec<(u64, i64)> =
+                same.map(|same| (same[0], weight.wrapping_mul(same.len() as i64))).collect();
+            let mut derived = Derived::new(kind, layout, slots);
+            partition.add(layout, &changes, settle, |rank, before, after| {
+                derived.count(rank, before, after);
+            })?;
+            Ok(derived)
+        });
+        let changed: Vec<Derived> = changed.collect::<Result<_, Error>>()?;
+        changed.into_iter().for_each(|derived| self.derive(derived));
+        Ok(())
     }
 
     /// Adds all counts of other tables.
-    pub(crate) fn merge(&mut self, other: &Tables) {
-        for (token, &count) in other.unigrams.iter().enumerate() {
-            if count != 0 {
-                self.add_unigram(token as u32, count);
-            }
+    pub(crate) fn merge(&mut self, other: &Tables) -> Result<(), Error> {
+        for table in self.tables.iter().chain(&other.tables) {
+            table.partitions.par_iter().try_for_each(Partition::verify)?;
         }
-        for (mine, theirs) in [(&mut self.pairs, &other.pairs), (&mut self.totals, &other.totals)] {
-            mine.partitions_mut().par_iter_mut().zip(theirs.partitions()).for_each(
-                |(mine, theirs)| {
-                    for (key, count) in theirs.iter() {
-                        mine.add(key, count);
-                    }
-                },
-            );
+        for (token, &count) in other.unigrams.iter().enumerate().filter(|(_, count)| **count != 0) {
+            self.add_unigrams(&[token as u32], count);
         }
-        self.derive();
+        let slots = self.histograms.len();
+        for kind in TableKind::ALL {
+            let layout = self.table(kind).layout;
+            let partitions = self.tables[kind as usize].partitions.par_iter_mut();
+            let merged = partitions.zip(&other.table(kind).partitions).map(|(mine, theirs)| {
+                let mut changes = Vec::new();
+                theirs.each(layout, |rank, count| changes.push((rank, count)))?;
+                let mut derived = Derived::new(kind, layout, slots);
+                mine.add(layout, &changes, true, |rank, before, after| {
+                    derived.count(rank, before, after);
+                })?;
+                Ok(derived)
+            });
+            let merged: Vec<Derived> = merged.collect::<Result<_, Error>>()?;
+            merged.into_iter().for_each(|derived| self.derive(derived));
+        }
+        Ok(())
     }
 
-    /// Counts continuations anew.
-    pub(crate) fn derive(&mut self) {
-        self.continuations.fill(0);
-        for (key, count) in self.pairs.iter() {
-            if let Some(token) = self.continuations.get_mut(second(key) as usize) {
-                *token += i64::from(count > 0);
-            }
+    /// Counts what is derived from the tables anew.
+    pub(crate) fn derive_all(&mut self) -> Result<(), Error> {
+        Arc::make_mut(&mut self.continuations).fill(0);
+        self.histograms.fill(Histogram::default());
+        let slots = self.histograms.len();
+        for kind in TableKind::ALL {
+            let Table { layout, partitions, .. } = self.table(kind);
+            let layout = *layout;
+            let counted = partitions.par_iter().map(|partition| {
+                let mut derived = Derived::new(kind, layout, slots);
+                partition.each(layout, |rank, count| derived.count(rank, 0, count))?;
+                Ok(derived)
+            });
+            let counted: Vec<Derived> = counted.collect::<Result<_, Error>>()?;
+            counted.into_iter().for_each(|derived| self.derive(derived));
         }
+        Ok(())
     }
-}
 
-/// The tokens and keys that one plan counts.
-pub(crate) struct Lists<'a> {
-    pub(crate) unigrams: &'a [u32],
-    pub(crate) pairs: &'a Sorted,
-    pub(crate) totals: &'a Sorted,
-    pub(crate) discounts: &'a Sorted,
-}
-
-/// Partitions that a thread takes at a time.
-const TOGETHER: usize = 64;
-
-/// Adds `weight` to the count of each key. `told` is called with the key and its count before and after; what it collects is
-/// returned for each group of partitions.
-fn add_all<T: Send>(
-    table: &mut Table,
-    lists: &[&Sorted],
-    weight: i64,
-    told: impl Fn(&mut Vec<T>, u64, i64, i64) + Sync,
-) -> Vec<Vec<T>> {
-    if lists.iter().all(|list| list.keys.is_empty()) {
-        return Vec::new();
-    }
-    let groups = table.partitions_mut().par_chunks_mut(TOGETHER).enumerate();
-    let each = groups.map(|(group, partitions)| {
-        let mut out = Vec::new();
-        let first = group * TOGETHER;
-        for p in 0..partitions.len() {
-            for (i, list) in lists.iter().enumerate() {
-                // Those that come next are fetched while these are added.
-                let (next, next_list) = if i + 1 < lists.len() { (p, i + 1) } else { (p + 1, 0) };
-                if let Some(partition) = partitions.get(next) {
-                    partition.fetch_first(lists[next_list].partition(first + next));
+    fn derive(&mut self, Derived { continuations, histograms, .. }: Derived) {
+        if !continuations.is_empty() {
+            let counts = Arc::make_mut(&mut self.continuations);
+            for (token, step) in continuations {
+                // A damaged table could name a token that does not exist.
+                if let Some(count) = counts.get_mut(token as usize) {
+                    *count += step;
                 }
-                let whole = |key| (first as u64 + p as u64) << 32 | u64::from(key);
-                let told = |key, before, after| told(&mut out, whole(key), before, after);
-                partitions[p].add_all(list.partition(first + p), weight, told);
             }
         }
-        out
-    });
-    each.collect()
+        for (mine, more) in self.histograms.iter_mut().zip(histograms) {
+            mine.iter_mut().zip(more).for_each(|(mine, more)| *mine += more);
+        }
+    }
+
+    pub(crate) fn set_changed(&mut self, changed: bool) {
+        for table in &mut self.tables {
+            table.partitions.iter_mut().for_each(|partition| partition.set_changed(changed));
+        }
+        self.changed.fill(changed);
+    }
+
+    /// Returns how many entries there are.
+    pub(crate) fn entries(&self) -> u64 {
+        let each = |table: &Table| {
+            let lens = table.partitions.iter().map(|partition| partition.len(table.layout));
+            lens.map(|len| len.unwrap_or(0) as u64).sum::<u64>()
+        };
+        self.tables.iter().map(each).sum()
+    }
+
+    /// Returns the bytes that tables take.
+    pub(crate) fn held(&self) -> usize {
+        let tables = self.tables.iter().flat_map(|table| &table.partitions);
+        tables.map(Partition::held).sum::<usize>()
+    }
 }
 
-/// Adds `weight` to each pair, and to the continuations of those that appear or disappear.
-fn add_pairs(pairs: &mut Table, continuations: &mut [i64], lists: &[&Sorted], weight: i64) {
-    let moved = add_all(pairs, lists, weight, |moved, key, before, after| {
-        let step = i64::from(after > 0) - i64::from(before > 0);
-        if step != 0 {
-            moved.push((second(key), step));
+/// Returns how the entries of a table are laid out.
+fn entry_layout(settings: &Settings, kind: TableKind) -> EntryLayout {
+    let token_bits = u32::BITS - (settings.vocabulary - 1).leading_zeros();
+    match kind {
+        TableKind::Pairs => EntryLayout::new(PAIR_BITS, token_bits),
+        TableKind::Successors => EntryLayout::new(KEY_BITS, token_bits),
+        TableKind::Events => EntryLayout::new(KEY_BITS, 0),
+    }
+}
+
+/// What changes of entries do to what is derived from them.
+struct Derived {
+    kind: TableKind,
+    layout: EntryLayout,
+    continuations: Vec<(u32, i64)>,
+    histograms: Vec<Histogram>,
+}
+
+impl Derived {
+    fn new(kind: TableKind, layout: EntryLayout, slots: usize) -> Self {
+        let histograms = vec![Histogram::default(); slots];
+        Derived { kind, layout, continuations: Vec::new(), histograms }
+    }
+
+    #[inline(always)]
+    fn count(&mut self, rank: u64, before: i64, after: i64) {
+        let (key, token) = self.layout.parts(rank);
+        let slot = if self.kind == TableKind::Pairs { 0 } else { Keys::slot(key) };
+        if let Some(histogram) = self.histograms.get_mut(slot) {
+            for (count, step) in [(before, -1), (after, 1)] {
+                if (1..=4).contains(&count) {
+                    histogram[count as usize - 1] += step;
+                }
+            }
         }
-    });
-    for (token, step) in moved.into_iter().flatten() {
-        // A damaged table could name a token that does not exist.
-        if let Some(count) = continuations.get_mut(token as usize) {
-            *count += step;
+        let step = i64::from(after > 0) - i64::from(before > 0);
+        if self.kind == TableKind::Pairs && step != 0 {
+            self.continuations.push((token, step));
         }
     }
 }
 
-/// Adds `weight` to the total of each context.
-fn add_totals(totals: &mut Table, lists: &[&Sorted], weight: i64) {
-    add_all(totals, lists, weight, |_: &mut Vec<()>, _, _, _| ());
-}
-
-/// Keys sorted by partition.
+/// Cells sorted by partition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sorted {
-    keys: Vec<u32>,
+    ranks: Vec<u64>,
     starts: Vec<u32>,
 }
 
 impl Sorted {
-    /// Sorts the keys of some partitions by partition, keeping their order otherwise.
-    pub(crate) fn sort(&mut self, keys: &[u64], partitions: &Range<usize>) {
-        let keys = || keys.iter().filter(|&&key| partitions.contains(&((key >> 32) as usize)));
+    /// Sorts the cells of some partitions by partition.
+    pub(crate) fn sort(&mut self, layout: EntryLayout, cells: &[Cell], partitions: &Range<usize>) {
+        let cells = || cells.iter().filter(|cell| partitions.contains(&(cell.partition as usize)));
         self.starts.clear();
         self.starts.resize(PARTITIONS + 1, 0);
-        for &key in keys() {
-            self.starts[(key >> 32) as usize + 1] += 1;
+        for cell in cells() {
+            self.starts[cell.partition as usize + 1] += 1;
         }
         for p in 1..self.starts.len() {
             self.starts[p] += self.starts[p - 1];
         }
         let mut next = self.starts.clone();
-        self.keys.resize(next[PARTITIONS] as usize, 0);
-        for &key in keys() {
-            let place = &mut next[(key >> 32) as usize];
-            self.keys[*place as usize] = key as u32;
+        self.ranks.resize(next[PARTITIONS] as usize, 0);
+        for cell in cells() {
+            let place = &mut next[cell.partition as usize];
+            self.ranks[*place as usize] = layout.rank(cell.key, cell.token);
             *place += 1;
         }
     }
 
-    fn partition(&self, p: usize) -> &[u32] {
-        &self.keys[self.starts[p] as usize..self.starts[p + 1] as usize]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pair_can_be_read_back_from_its_key() {
-        let mut reader = crate::random::Stream::new(1, crate::random::Purpose::Sampling, 0).draws();
-        let mut seen = std::collections::HashSet::new();
-        for i in 0..20_000u32 {
-            let v = if i % 50 == 0 { BOUNDARY } else { i };
-            let w = reader.below(u64::from(MAX_VOCABULARY)) as u32;
-            let key = pair_key(v, w);
-            assert!(key <= MASK && seen.insert(key));
-            assert_eq!(second(key), w);
-        }
+    pub(crate) fn partition(&self, p: usize) -> &[u64] {
+        &self.ranks[self.starts[p] as usize..self.starts[p + 1] as usize]
     }
 }

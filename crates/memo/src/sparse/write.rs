@@ -1,23 +1,18 @@
-//! Writing: from positions of documents to rows and tables.
+//! Writing: from positions of documents to entries of tables.
 //!
-//! A batch of positions is planned first: every slot's key, the rows it selects, the table entries it counts in. Writes
-//! are sorted by the row range that they are in; then each row range is given to one thread, which alone writes there.
-//! Guarded storage checks the rows of all batches before the first is written, so a write is done whole or not at all.
-//! Integer sums commute, so neither the number of threads nor the order can be seen in the result. All that is ever
-//! done is adding a signed weight at a position; forgetting is the same with the opposite sign.
+//! A batch of positions is planned first: the cells of every slot, sorted by the partition that they are in; then each
+//! partition is given to one thread, which merges what is new into what is there. Integer sums commute, so neither the number
+//! of threads nor the order can be seen in the result. All that is ever done is adding a signed weight at a position;
+//! forgetting is the same with the opposite sign.
 
-use super::cells::Cells;
-use super::codes::Codes;
-use super::keys::{BOUNDARY, Blocks, Keys, row};
-use super::row_range::RowRange;
+use super::keys::{BOUNDARY, Cell, Keys};
 use super::scope::Scope;
-use super::settings::Counted;
-use super::tables::{Lists, Sorted, Tables, pair_key, total_key};
-use super::{Error, Settings};
-use crate::kernels::integer::Write;
+use super::settings::WORD_REACH;
+use super::tables::{Sorted, TableKind, Tables};
+use super::{Error, PARTITIONS, Settings};
+use crate::words::{WordState, Words};
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Some positions of one document, to be added with a weight.
 ///
@@ -52,217 +47,173 @@ impl<'a> Span<'a> {
 /// What some spans write. Kept from batch to batch to reuse its buffers.
 #[derive(Default)]
 struct Plan {
-    /// The row writes of each row range.
-    writes: Vec<Vec<Write>>,
-    pairs: Sorted,
-    totals: Sorted,
-    /// Totals that are counted down instead of up: see [`one_on`] and [`back`].
-    discounts: Sorted,
     unigrams: Vec<u32>,
-    blocks: Vec<Blocks>,
-    of_slot: Vec<u64>,
-    keys: [Vec<u64>; 3],
+    cells: [Vec<Cell>; TableKind::ALL.len()],
+    sorted: [Sorted; TableKind::ALL.len()],
+    prefixes: Vec<u64>,
 }
 
 /// A write in progress: the parts of a memory that it reads and changes.
 pub(crate) struct Writer<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) keys: &'a Keys,
-    pub(crate) codes: &'a [Arc<Codes>],
-    pub(crate) cells: &'a mut Cells,
+    pub(crate) words: Option<&'a Words>,
     pub(crate) tables: &'a mut Tables,
     pub(crate) scope: &'a Scope,
 }
 
-/// Up to this many positions a batch is planned and written by the calling thread alone.
+/// Positions in a batch. Plans take some 300 bytes a position while they are made.
+const BATCH: usize = 1 << 18;
+
+/// Up to this many positions, what is written may stay beside packed entries.
+const SMALL: usize = 1 << 13;
+
+/// Up to this many positions a batch is planned by the calling thread alone.
 const ALONE: usize = 256;
 
 impl Writer<'_> {
-    /// Writes spans that have been checked, all of them or, if guarded storage finds damage, none.
+    /// Writes spans that have been checked, all of them or, if bytes of a file turn out to be damaged, none.
     pub(crate) fn write(&mut self, spans: &[Span<'_>]) -> Result<(), Error> {
-        // Plans take about 300 bytes a position: a seventh of the cells they are for, or 2 to 80 MB; a 27th of very
-        // large ones. The more positions in a batch, the more of them share lines of the tables and rows.
-        let cells = Cells::len(self.settings);
-        let size = (cells >> 11).clamp(1 << 13, 1 << 18).max((cells >> 13).min(1 << 20));
         let weighted = spans.chunk_by(|a, b| a.weight == b.weight).filter(|s| s[0].weight != 0);
-        let batches: Vec<Vec<Span<'_>>> = weighted.flat_map(|same| divide(same, size)).collect();
+        let batches: Vec<Vec<Span<'_>>> = weighted.flat_map(|same| divide(same, BATCH)).collect();
         let mut plans = Vec::new();
-        if self.cells.guarded() {
-            // Plans of all batches would take too much memory; making them twice takes little time.
-            for batch in &batches {
-                self.verify(self.plan_batch(batch, &mut plans))?;
+        if let [batch] = &batches[..] {
+            self.plan_batch(batch, &mut plans);
+            self.verify(&plans)?;
+            return self.write_batch(&plans, batch[0].weight, positions(batch) > SMALL);
+        }
+        // Several batches touch all partitions, or are made of a few short texts.
+        for batch in &batches {
+            self.plan_batch(batch, &mut plans);
+            self.verify(&plans)?;
+            if positions(batch) == BATCH {
+                self.verify_all()?;
+                break;
             }
         }
-        for batch in &batches {
-            self.write_batch(batch, &mut plans);
+        let large = batches.iter().map(|batch| positions(batch)).sum::<usize>() > SMALL;
+        for (i, batch) in batches.iter().enumerate() {
+            self.plan_batch(batch, &mut plans);
+            self.write_batch(&plans, batch[0].weight, large && i + 1 == batches.len())?;
         }
         Ok(())
     }
 
     /// Plans a batch, on all threads if it is large. `plans` are reused from batch to batch.
-    fn plan_batch<'p>(&self, batch: &[Span<'_>], plans: &'p mut Vec<Plan>) -> &'p [Plan] {
-        let alone = is_small(batch);
-        let threads = if alone { 1 } else { rayon::current_num_threads() };
-        let lists = divide(batch, positions(batch).div_ceil(threads));
-        plans.resize_with(plans.len().max(lists.len()), Plan::default);
-        let plans = &mut plans[..lists.len()];
-        if alone {
-            lists.iter().zip(&mut *plans).for_each(|(spans, plan)| self.plan(spans, plan));
+    fn plan_batch(&self, batch: &[Span<'_>], plans: &mut Vec<Plan>) {
+        let threads = if positions(batch) <= ALONE { 1 } else { rayon::current_num_threads() };
+        let lists = divide(batch, positions(batch).div_ceil(threads).max(1));
+        plans.resize_with(lists.len(), Plan::default);
+        if let ([spans], [plan]) = (&lists[..], &mut plans[..]) {
+            self.plan(spans, plan);
         } else {
             let both = lists.par_iter().zip(plans.par_iter_mut());
             both.for_each(|(spans, plan)| self.plan(spans, plan));
         }
-        plans
     }
 
     /// Writes a batch of spans that all have the same weight.
-    fn write_batch(&mut self, batch: &[Span<'_>], plans: &mut Vec<Plan>) {
-        let (plans, weight) = (self.plan_batch(batch, plans), batch[0].weight);
-        let codes = self.codes;
-        let write = |(index, mut range): (usize, RowRange<'_>)| {
+    fn write_batch(&mut self, plans: &[Plan], weight: i32, settle: bool) -> Result<(), Error> {
+        if self.scope.unigrams {
             for plan in plans {
-                range.write(&codes[range.slot], &plan.writes[index], weight);
+                self.tables.add_unigrams(&plan.unigrams, weight.into());
             }
-        };
-        let lists = plans.iter().map(|plan| Lists {
-            unigrams: if self.scope.unigrams { &plan.unigrams } else { &[] },
-            pairs: &plan.pairs,
-            totals: &plan.totals,
-            discounts: &plan.discounts,
-        });
-        let lists: Vec<Lists<'_>> = lists.collect();
-        let ranges = self.cells.row_ranges_mut().into_iter().enumerate();
-        if is_small(batch) {
-            ranges.for_each(write);
-            self.tables.add(&lists, weight.into());
-        } else {
-            let ranges: Vec<_> = ranges.collect();
-            rayon::join(
-                || ranges.into_par_iter().for_each(write),
-                || self.tables.add(&lists, weight.into()),
-            );
         }
-    }
-
-    /// Has guarded storage check the rows that plans write.
-    fn verify(&self, plans: &[Plan]) -> Result<(), Error> {
-        for plan in plans {
-            for range in 0..self.cells.row_ranges() {
-                let (slot, first) = self.cells.row_range(range);
-                for write in &plan.writes[range] {
-                    self.cells.verify(slot, first + u64::from(write.row))?;
-                }
-            }
+        for kind in TableKind::ALL {
+            let lists: Vec<&Sorted> =
+                plans.iter().map(|plan| &plan.sorted[kind as usize]).collect();
+            self.tables.add(kind, &lists, weight.into(), settle)?;
         }
         Ok(())
     }
 
+    /// Has the partitions that plans write checked.
+    fn verify(&self, plans: &[Plan]) -> Result<(), Error> {
+        for kind in TableKind::ALL {
+            let partitions = &self.tables.table(kind).partitions;
+            (0..PARTITIONS).into_par_iter().try_for_each(|p| {
+                let written =
+                    plans.iter().any(|plan| !plan.sorted[kind as usize].partition(p).is_empty());
+                if written { partitions[p].verify() } else { Ok(()) }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn verify_all(&self) -> Result<(), Error> {
+        let all = self.tables.tables.par_iter().flat_map(|table| &table.partitions);
+        all.try_for_each(super::partition::Partition::verify)
+    }
+
     /// Works out what some spans write.
     fn plan(&self, spans: &[Span<'_>], plan: &mut Plan) {
-        let Plan { writes, unigrams, blocks, of_slot, keys, .. } = plan;
-        let [pairs, totals, discounts] = keys;
-        writes.resize_with(self.cells.row_ranges(), Vec::new);
-        writes.iter_mut().for_each(Vec::clear);
+        let Plan { unigrams, cells, sorted, prefixes } = plan;
         unigrams.clear();
-        pairs.clear();
-        totals.clear();
-        discounts.clear();
-        let reach = self.settings.reach();
-        let token =
-            |document: &[u32], p: usize| document.get(p).copied().unwrap_or(self.settings.end);
-        // Keys see `reach` tokens back; hashing those again is cheaper than keeping the hashes of all documents.
-        let first = |positions: &Range<usize>| positions.start.saturating_sub(reach);
-        blocks.resize_with(blocks.len().max(spans.len()), Blocks::default);
-        for (Span { document, positions, .. }, blocks) in spans.iter().zip(&mut *blocks) {
-            for p in positions.clone() {
-                let before = p.checked_sub(1).map_or(BOUNDARY, |p| token(document, p));
-                unigrams.push(token(document, p));
-                pairs.push(pair_key(before, token(document, p)));
-            }
-            let seen = first(positions)..positions.end.min(document.len());
-            self.keys.blocks(&document[seen], blocks);
+        cells.iter_mut().for_each(Vec::clear);
+        for span in spans {
+            self.plan_span(span, unigrams, cells, prefixes);
         }
-        for (s, slot) in self.settings.slots.iter().enumerate() {
-            let layout = self.cells.layout(s);
-            let written = self.scope.touches(&layout.ranges());
-            if !written && self.scope.totals.is_empty() {
-                continue;
-            }
-            let words = self.codes[s].words();
-            let counted = self.settings.counted(s);
-            let mut tokens = &unigrams[..];
-            for (Span { document, positions, .. }, blocks) in spans.iter().zip(&*blocks) {
-                let first = first(positions);
-                let seen = positions.start - first..positions.end - first;
-                if written || counted == Counted::Alone {
-                    self.keys.of_slot(blocks, s, seen, of_slot);
-                }
-                let (mine, rest) = tokens.split_at(positions.len());
-                tokens = rest;
-                if written {
-                    // The first positions may have no block.
-                    let tokens = &mine[mine.len() - of_slot.len()..];
-                    for (&key, &token) in of_slot.iter().zip(tokens) {
-                        let bucket = if slot.bucketed { words.place(token).0 as u64 } else { 0 };
-                        for copy in 0..u64::from(slot.copies) {
-                            let (row, address) = row(key, bucket, copy, layout.rows);
-                            let (range, row) = layout.place(row as u32);
-                            if self.scope.row_ranges.contains(&range) {
-                                writes[range].push(Write { address, row, token });
-                            }
-                        }
-                    }
-                }
-                if self.scope.totals.is_empty() {
-                    continue;
-                }
-                let (more, fewer) = match counted {
-                    Counted::Alone => {
-                        totals.extend(of_slot.iter().map(|&key| total_key(key)));
-                        continue;
-                    }
-                    Counted::WithTokens | Counted::WithPairs => one_on(positions, document.len()),
-                    Counted::WithNewest(_) => back(positions, slot.skip as usize),
-                };
-                // Positions are those where blocks end; the slot sees them `skip` tokens later.
-                let key = |end: usize| {
-                    let place = end + slot.skip as usize - first;
-                    self.keys.key(blocks, s, place).map(total_key)
-                };
-                totals.extend(more.filter_map(key));
-                discounts.extend(fewer.filter_map(key));
-            }
+        for kind in TableKind::ALL {
+            let layout = self.tables.table(kind).layout;
+            sorted[kind as usize].sort(layout, &cells[kind as usize], self.scope.of(kind));
         }
-        plan.pairs.sort(pairs, &self.scope.pairs);
-        plan.totals.sort(totals, &self.scope.totals);
-        plan.discounts.sort(discounts, &self.scope.totals);
     }
-}
 
-/// Returns the blocks of one or two tokens that a span counts too few and too many of. They are counted as the tokens or pairs
-/// that end them, as every position that is written is a block before the next. At the first edge of a span that is one too
-/// few, at the last one too many; where two spans meet, the differences cancel.
-fn one_on(positions: &Range<usize>, document: usize) -> (Range<usize>, Range<usize>) {
-    let after = usize::from(positions.end <= document);
-    (positions.start..positions.start + 1, positions.end..positions.end + after)
-}
-
-/// Returns the blocks of an older head that a span counts too few and too many of. They are counted as those of the newest head
-/// `skip` positions ago: of the blocks that end just before the span there are too few, of those that end last too many.
-fn back(positions: &Range<usize>, skip: usize) -> (Range<usize>, Range<usize>) {
-    let Range { start, end } = *positions;
-    let seen = start.saturating_sub(skip)..end.saturating_sub(skip);
-    (seen.start..seen.end.min(start), seen.end.max(start)..end)
+    fn plan_span(
+        &self,
+        Span { document, positions, .. }: &Span<'_>,
+        unigrams: &mut Vec<u32>,
+        [pairs, successors, events]: &mut [Vec<Cell>; TableKind::ALL.len()],
+        prefixes: &mut Vec<u64>,
+    ) {
+        let Settings { tokens: lens, words: word_lens, end, .. } = self.settings;
+        let token = |p: usize| document.get(p).copied().unwrap_or(*end);
+        // Hashing what slots see again is cheaper than keeping the hashes of all documents.
+        let first = positions.start.saturating_sub(self.settings.longest());
+        let at_start = first == 0;
+        self.keys.prefixes(&document[first..positions.end.min(document.len())], at_start, prefixes);
+        let listed: Vec<bool> =
+            (0..self.settings.slots()).map(|slot| self.settings.listed(slot)).collect();
+        for p in positions.clone() {
+            let next = token(p);
+            unigrams.push(next);
+            pairs.push(Keys::pair(p.checked_sub(1).map_or(BOUNDARY, token), next));
+            let end = p - first + usize::from(at_start);
+            for (slot, &len) in lens.iter().enumerate().skip(1) {
+                // A context that is longer than the text before it is all of that, from the boundary on; one of these is enough.
+                if lens[slot - 1] as usize > p {
+                    break;
+                }
+                let hash = self.keys.block(prefixes, end, (len as usize).min(end));
+                if listed[slot] {
+                    successors.push(self.keys.listed(slot, hash, next));
+                } else {
+                    events.push(self.keys.event(slot, hash, next));
+                }
+            }
+        }
+        let Some(vocabulary) = self.words else { return };
+        let mut state = WordState::before(vocabulary, document, positions.start, WORD_REACH);
+        for p in positions.clone() {
+            for (i, &len) in word_lens.iter().enumerate() {
+                let Some(hash) = state.within(len as usize, WORD_REACH) else { break };
+                let (slot, next) = (lens.len() + i, token(p));
+                if listed[slot] {
+                    successors.push(self.keys.listed(slot, hash, next));
+                } else {
+                    events.push(self.keys.event(slot, hash, next));
+                }
+            }
+            if p < document.len() {
+                state.push(vocabulary, document[p]);
+            }
+        }
+    }
 }
 
 /// Returns how many positions spans have.
 fn positions(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| span.positions.len()).sum()
-}
-
-/// Returns whether a batch is not worth the cost of other threads.
-fn is_small(batch: &[Span<'_>]) -> bool {
-    positions(batch) <= ALONE
 }
 
 /// Divides spans into lists of `size` positions, the last one of fewer.
@@ -285,33 +236,4 @@ fn divide<'a>(spans: &[Span<'a>], size: usize) -> Vec<Vec<Span<'a>>> {
         }
     }
     lists
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Memory, Settings, Shape, Size};
-    use crate::kernels::{FORCED, Path};
-    use crate::random::{Purpose, Stream};
-
-    /// The whole memory, cells that overflow included, is the same on every instruction set.
-    #[test]
-    fn every_path_memorizes_the_same() {
-        let mut reader = Stream::new(5, Purpose::Sampling, 0).draws();
-        let mut text = reader.tokens(6000, 900);
-        text.extend([7; 1500]);
-        let digests = |path: Path| {
-            *FORCED.lock().unwrap() = Some(path);
-            let settings =
-                Settings::new(1000, 999, 3, &Shape::default(), Size::Parameters(1 << 19)).unwrap();
-            let mut memory = Memory::new(settings).unwrap();
-            memory.memorize(&text).unwrap();
-            assert!(memory.usage().wide > 0);
-            let full = memory.digest().unwrap();
-            memory.forget(&text[..100]).unwrap();
-            (full, memory.digest().unwrap())
-        };
-        let all: Vec<_> = Path::available().into_iter().map(digests).collect();
-        *FORCED.lock().unwrap() = None;
-        assert!(all.iter().all(|both| *both == all[0]));
-    }
 }

@@ -4,7 +4,7 @@ use super::{Decode, Document};
 use crate::metrics::{
     exact_memorization, extraction_strength, harmonic_mean, mean, quantiles, rouge_l, words,
 };
-use crate::readout::{BACKOFF, Generator, ReadOut, Sampling, Scratch};
+use crate::readout::{BACKOFF, Generator, Sampling, Scratch};
 use crate::sparse::{Error, Memory};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -92,8 +92,8 @@ fn answer(
     for p in *answer..tokens.len() {
         let from = p.saturating_sub(BACKOFF.window(memory));
         let distribution = BACKOFF.distribution(memory, &tokens[from..p], scratch)?;
-        right.push(distribution.best() == tokens[p]);
-        logs.push(distribution.probability(tokens[p]).ln());
+        right.push(distribution.best()? == tokens[p]);
+        logs.push(distribution.probability(tokens[p])?.ln());
     }
     let written = Generator::new(memory, &BACKOFF, &tokens[..*answer], Sampling::default());
     let written: Vec<u32> = written.take(tokens.len() - answer).collect::<Result<_, _>>()?;

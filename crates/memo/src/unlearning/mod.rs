@@ -11,7 +11,7 @@ pub use self::answers::{Measures, QUANTILES};
 pub use self::document::Document;
 use self::document::sample;
 use crate::metrics::{KolmogorovSmirnov, kolmogorov_smirnov};
-use crate::sparse::{Error, Memory, PARAMETERS_PER_TOKEN, Settings, Shape, Size, Span};
+use crate::sparse::{Error, Memory, Settings, Span};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -69,7 +69,7 @@ pub struct Outcome {
     pub tokens: usize,
     /// Tokens forgotten.
     pub forgotten_tokens: usize,
-    /// Cells of the memory.
+    /// Cells of the memory that are not zero, after forgetting.
     pub parameters: u64,
     /// Asked for what is forgotten, before that.
     pub before: State,
@@ -130,11 +130,7 @@ impl Trial<'_> {
         let (kept, forgotten) = all.split_at(all.len() - level.forgotten);
         let count = |documents: &[&Document]| documents.iter().map(|d| d.tokens.len() + 1).sum();
         let tokens: usize = count(&all);
-        let size = Size::Parameters(PARAMETERS_PER_TOKEN * tokens as u64);
-        let empty = |seed| {
-            let settings = Settings::new(self.vocabulary, self.end, seed, &Shape::default(), size)?;
-            Memory::new(settings)
-        };
+        let empty = |seed| Memory::new(Settings::new(self.vocabulary, self.end, seed)?);
         let asked_forgotten = sample(forgotten, self.asked, self.seed, 1);
         let asked_kept = sample(kept, self.asked, self.seed, 2);
         let ask_kept = |memory: &Memory| -> Result<Option<Measures>, Error> {
@@ -174,7 +170,7 @@ impl Trial<'_> {
         Ok(Outcome {
             tokens,
             forgotten_tokens: count(forgotten),
-            parameters: memory.settings().parameters(),
+            parameters: memory.cells(),
             after: state(&memory)?,
             kept_after: ask_kept(&memory)?,
             never: State { measures: never_measures, tokens: certain, answers: certain },

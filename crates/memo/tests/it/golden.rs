@@ -1,10 +1,14 @@
 //! The same seed gives the same model everywhere, forever. If one of these values changes, models that people keep
 //! can no longer be read: the change must not be made.
 
+use crate::sparse_common::text;
 use memo::codes::{CodeKind, TokenCodes};
 use memo::dense::{Composer, Composition, DenseConfig, DenseMemo};
 use memo::random::{Purpose, Stream};
+use memo::sparse::{Memory, PARTITIONS, Settings, TableKind};
 use memo::transform::{FastTransform, GaussianTransform, Transform};
+use memo::words::Words;
+use std::sync::Arc;
 
 /// FNV-1a over the bits of some numbers: one golden value for many.
 fn fingerprint(words: impl IntoIterator<Item = u32>) -> u64 {
@@ -67,3 +71,32 @@ fn compositions() {
     let Some(Composer::Bind(tables)) = memo.composer(2) else { panic!("a bound composition") };
     assert_eq!(fingerprint(tables.concat()), 0x6c16_86dd_23a6_c0b5);
 }
+
+/// A sparse memory: its keys, its packed entries and its digest, which receipts quote.
+#[test]
+fn sparse_memories() {
+    let tokens = vec![1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 64];
+    let settings = Settings { vocabulary: 500, end: 499, seed: 42, tokens, words: vec![2, 4] };
+    let words = Words::new((0..500).map(|token| format!(" Word{token}")));
+    let mut memory = Memory::with_words(settings, Some(Arc::new(words))).unwrap();
+    let empty = memory.digest().unwrap().to_string();
+    memory.memorize(&text(3_000, 500, 4)).unwrap();
+    memory.memorize(&[7; 300]).unwrap();
+    let full = memory.digest().unwrap().to_string();
+    let tables = TableKind::ALL.map(|kind| {
+        let partitions = (0..PARTITIONS).map(|i| memory.partition(kind, i).unwrap());
+        let words = partitions.flat_map(|packed| {
+            let large = packed.large.iter().flat_map(|large| [large.rank, large.count as u64]);
+            let bytes: Vec<u32> = packed.bytes.iter().map(|&byte| byte.into()).collect();
+            bytes.into_iter().chain(large.map(|word| word as u32)).collect::<Vec<_>>()
+        });
+        fingerprint(words)
+    });
+    assert_eq!((empty.as_str(), full.as_str(), tables), SPARSE);
+}
+
+const SPARSE: (&str, &str, [u64; 3]) = (
+    "d9cceeb053d917d5561a5a96d92ecc0c0cd981d1a9b046c407780bbe0717350e",
+    "cf4677f9a77f1a0f31a6e72d59e5732a25ab20f70cf511fcc195e8606a8449a6",
+    [0x0776_2e46_62ed_df16, 0x0245_2dea_b8b2_ede0, 0xd00b_30ad_4ba6_e3a9],
+);

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import heapq
 import os
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .._memo import InvalidError
 from . import sources
 from .sources import Item, Reading
-
-# Rows that are encoded to learn how many bytes a token has, and how much of each.
-SAMPLE = 64
-PREFIX = 16 << 10
 
 
 @dataclass
@@ -26,28 +21,24 @@ class Survey:
     bytes: int = 0
     digest: int = 0
     """The sum of the rows' hashes."""
-    sample: list[tuple[int, str]] = field(default_factory=list)
-    """The rows with the smallest hashes: as good as drawn at random."""
 
     def add(self, other: Survey) -> Survey:
         """Both together."""
         self.rows += other.rows
         self.bytes += other.bytes
         self.digest = (self.digest + other.digest) % (1 << 128)
-        self.sample = heapq.nsmallest(SAMPLE, self.sample + other.sample)
         return self
 
 
 def survey(batch: dict[str, Any], how: Reading) -> Survey:
     """Of a batch of columns."""
-    count, size, keyed = 0, 0, []
+    count, size, digest = 0, 0, 0
     for id, text in sources.rows(batch, how):
         data = text.encode()
         name = b"" if id is None else id.encode() + b"\0"
-        key = int.from_bytes(hashlib.blake2b(name + data, digest_size=16).digest(), "little")
+        digest += int.from_bytes(hashlib.blake2b(name + data, digest_size=16).digest(), "little")
         count, size = count + 1, size + len(data)
-        keyed.append((key, text[:PREFIX]))
-    return Survey().add(Survey(count, size, sum(key for key, _ in keyed), keyed))
+    return Survey().add(Survey(count, size, digest))
 
 
 def survey_file(path: str, how: Reading) -> Survey:

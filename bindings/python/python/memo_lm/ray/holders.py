@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 import ray
@@ -22,13 +22,17 @@ DOCUMENTS = 256
 ATTEMPTS = 3
 
 
-class Holder:
-    """An actor: it holds some rows and some parts of the tables. It is given all text, and writes what is its own."""
+Memory = tuple[str, str, Optional[bytes]]
+"""What all actors of a memory know: its settings, and its tokenizer by name and as JSON."""
 
-    def __init__(self, settings: str, index: int, count: int) -> None:
+
+class Holder:
+    """An actor: it holds some partitions of the tables. It is given all text, and writes what is its own."""
+
+    def __init__(self, of: Memory, index: int, count: int) -> None:
         assigned = ray.get_runtime_context().get_assigned_resources().get("CPU", 1)
         os.environ["RAYON_NUM_THREADS"] = str(max(1, int(assigned)))
-        self._shard = _memo.Shard(settings, index, count)
+        self._shard = _memo.Shard(*of, index, count)
 
     def write(self, weight: int, *documents: NDArray[np.uint32]) -> None:
         """Memorizes documents, or forgets them if weight is -1."""
@@ -46,9 +50,9 @@ class Holder:
         """Its share of the digest."""
         return self._shard.leaves()
 
-    def held(self) -> int:
-        """Bytes that it holds."""
-        return self._shard.nbytes
+    def held(self) -> tuple[int, int]:
+        """Cells and bytes that it holds."""
+        return self._shard.cells, self._shard.nbytes
 
     def process(self) -> int:
         """Its process."""
@@ -69,11 +73,11 @@ class Kept:
 class Holders:
     """All actors of a memory, and the documents that they have written."""
 
-    def __init__(self, settings: str, count: int, options: Mapping[str, Any]) -> None:
-        self._settings = settings
+    def __init__(self, of: Memory, count: int, options: Mapping[str, Any]) -> None:
+        self._of = of
         self._make = ray.remote(Holder).options(**{"num_cpus": 1, "scheduling_strategy": "SPREAD", **options})
         self.documents: dict[str, Kept] = {}
-        self.actors: list[Any] = [self._make.remote(settings, index, count) for index in range(count)]
+        self.actors: list[Any] = [self._make.remote(of, index, count) for index in range(count)]
         # Nobody knows what actors hold after a write that was interrupted.
         self._sure = True
         self.ask("held")
@@ -126,7 +130,7 @@ class Holders:
         for attempt in range(ATTEMPTS):
             # It may be only out of reach.
             ray.kill(self.actors[index])
-            actor = self._make.remote(self._settings, index, len(self.actors))
+            actor = self._make.remote(self._of, index, len(self.actors))
             self.actors[index] = actor
             try:
                 tasks.get([_write(actor, 1, batch) for batch in _batches(documents.values())])

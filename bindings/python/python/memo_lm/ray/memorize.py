@@ -19,7 +19,7 @@ from .. import inputs
 from .._memo import InvalidError
 from ..memo import Memo
 from ..progress import Callback, Progress, watching
-from . import parts, plan, sizes, tasks
+from . import parts, plan, tasks
 from .parts import Range
 from .plan import Plan
 from .sources import Reading
@@ -40,15 +40,14 @@ def memorize(
     id_column: str = "id",
     text_column: str = "text",
     jsonl_field: str | None = None,
-    force: bool = False,
     progress: Progress = None,
 ) -> Memo:
     """Makes a model of files or of a dataset with many workers, and opens it.
 
     source: a file or folder, or a list of them, read as the command line reads them; or a `ray.data.Dataset` with a
     column of texts and, if you like, one of ids. num_workers: how many work at a time; as many as the cluster has
-    processors if it is not said. config: options of `Memo.create`; without a size, one is estimated. work_dir: where
-    parts are made, `path`.work if it is not said; every worker must reach it, and the files, by the same name.
+    processors if it is not said. config: options of `Memo.create`. work_dir: where parts are made, `path`.work if it is
+    not said; every worker must reach it, and the files, by the same name.
 
     A worker that is lost is replaced. If the call itself fails, calling again with the same arguments goes on where it
     was. A document counts once, however often it is there; an id with two contents is refused.
@@ -68,8 +67,8 @@ def memorize(
     agreed = plan.agreed(source, target, work, options, reading, workers)
     if not (agreed.finished and target.exists()):
         with watching(progress) as callback:
-            whole = _parts(agreed, workers, force, callback)
-        _finish(agreed, parts.folder(work, whole) / parts.MODEL, target, force)
+            whole = _parts(agreed, workers, callback)
+        _finish(agreed, parts.folder(work, whole) / parts.MODEL, target)
     return Memo.open(target)
 
 
@@ -86,7 +85,7 @@ def _tree(count: int) -> dict[Range, tuple[Range, Range] | None]:
     return tree
 
 
-def _parts(agreed: Plan, workers: int, force: bool, callback: Callback | None) -> Range:
+def _parts(agreed: Plan, workers: int, callback: Callback | None) -> Range:
     """Makes all parts that are not there yet; gives the one that is everything."""
     tree = _tree(len(agreed.shards))
     whole = (0, len(agreed.shards) - 1)
@@ -99,7 +98,7 @@ def _parts(agreed: Plan, workers: int, force: bool, callback: Callback | None) -
         while todo or running:
             for part in _ready(todo, tree, done)[: workers - len(running)]:
                 todo.remove(part)
-                running[_start(agreed, part, tree[part], force)] = part
+                running[_start(agreed, part, tree[part])] = part
             left = [part for part in [*todo, *running.values()] if tree[part] is None]
             finished, _ = ray.wait(list(running), timeout=LOOK)
             tasks.get(finished)
@@ -127,16 +126,16 @@ def _ready(todo: list[Range], tree: dict[Range, tuple[Range, Range] | None], don
     return [part for part in todo if all(below in done for below in tree[part] or ())]
 
 
-def _start(agreed: Plan, part: Range, of: tuple[Range, Range] | None, force: bool) -> Any:
+def _start(agreed: Plan, part: Range, of: tuple[Range, Range] | None) -> Any:
     if of is not None:
         return _join.remote(agreed.work, *of)
-    return _build.remote(agreed.work, part[0], agreed.shards[part[0]], agreed.reading, force)
+    return _build.remote(agreed.work, part[0], agreed.shards[part[0]], agreed.reading)
 
 
-def _finish(agreed: Plan, made: Path, target: Path, force: bool) -> None:
+def _finish(agreed: Plan, made: Path, target: Path) -> None:
     """Puts the model in its place, and takes everything else away."""
     if not agreed.finished:
-        _check(made, force)
+        _check(made)
         agreed.finished = True
         agreed.save()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -154,14 +153,12 @@ def _finish(agreed: Plan, made: Path, target: Path, force: bool) -> None:
         shutil.rmtree(agreed.work / name, ignore_errors=True)
 
 
-def _check(made: Path, force: bool) -> None:
-    """Refuses a model that has nothing in it, or more than it can recall."""
+def _check(made: Path) -> None:
+    """Refuses a model that has nothing in it."""
     with Memo.open(made) as memo:
-        stats = memo.stats()
-    if not stats.documents:
+        documents = memo.stats().documents
+    if not documents:
         raise InvalidError("there is nothing to memorize: every document is empty, or there is none")
-    if not force:
-        sizes.check(stats.parameters, stats.tokens + stats.documents)
 
 
 _build = ray.remote(max_retries=RETRIES, max_calls=1)(parts.build)

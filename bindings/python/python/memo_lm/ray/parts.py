@@ -19,7 +19,7 @@ import numpy as np
 from .._memo import MergeError, StateError
 from ..corpus import Content
 from ..memo import Memo
-from . import plan, sizes, sources
+from . import plan, sources
 from .sources import Found, Item, Piece, Reading
 
 PARTS = "parts"
@@ -47,8 +47,8 @@ def use_threads(count: int) -> None:
 # Making
 
 
-def build(work: Path, shard: int, items: list[Item], how: Reading, force: bool) -> None:
-    """Memorizes what a shard holds, if that is not too much; unless force."""
+def build(work: Path, shard: int, items: list[Item], how: Reading) -> None:
+    """Memorizes what a shard holds."""
     done = folder(work, (shard, shard))
     if done.exists():
         return
@@ -56,17 +56,13 @@ def build(work: Path, shard: int, items: list[Item], how: Reading, force: bool) 
     mine = done.with_name(f"{done.name}.{uuid.uuid4().hex}.tmp")
     mine.mkdir(parents=True)
     shutil.copytree(work / plan.EMPTY, mine / MODEL)
-    read = tokens = 0
+    read = 0
     report(work, shard, read)
     with Memo.open(mine / MODEL) as memo, (mine / SOURCES).open("w") as index:
-        about = memo.stats()
         for batch in batches(items, how):
             fresh = once(batch)
             given = [{"text": content, "id": id, "labels": labels} for id, content, labels, _ in fresh]
-            came = memo.memorize(given, force=True, progress=False)
-            tokens += came.tokens + len(came.added)
-            if not force:
-                sizes.check(about.parameters, tokens)
+            came = memo.memorize(given, progress=False)
             if came.updated:
                 conflict(came.updated[0], origin(mine, came.updated[0]), origin_in(fresh, came.updated[0]))
             for id, _, _, source in fresh:

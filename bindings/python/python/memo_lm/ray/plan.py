@@ -1,4 +1,4 @@
-"""What is to be done, written down before it begins: which shard holds what, and how large the model is."""
+"""What is to be done, written down before it begins: which shard holds what."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import ray
 
-from .._memo import ExistsError, InvalidError, MemoError
+from .._memo import ExistsError, InvalidError
 from ..memo import Memo
 from . import dataset, sources, tasks
 from .sources import Item, Reading
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 EMPTY = "empty.memo"
 INPUT = "input"
@@ -29,11 +28,6 @@ INPUT = "input"
 SHARD = 4 << 30
 # A .jsonl is not cut into smaller ranges than this.
 LEAST = 64 << 10
-# Places at which files are read to learn how many bytes a token has, and bytes read there.
-PLACES = 16
-TASTE = 64 << 10
-# Tokens are estimated a little too high.
-MARGIN = 1.1
 
 
 @dataclass
@@ -45,8 +39,6 @@ class Plan:
     known: dict[str, str]
     """By what the arguments are known."""
     shards: list[list[Item]]
-    tokens: int | None = None
-    """For how many tokens the model is, if that was estimated."""
     finished: bool = False
     """Everything is merged: only renaming is left, if that."""
 
@@ -60,7 +52,6 @@ class Plan:
         written = {
             "format": FORMAT,
             "known": self.known,
-            "tokens": self.tokens,
             "finished": self.finished,
             "reading": vars(self.reading),
             "shards": [sources.to_json(shard) for shard in self.shards],
@@ -83,7 +74,7 @@ class Plan:
             raise InvalidError(f"{work} was made by another version; give another work_dir, or remove it")
         shards = [sources.from_json(shard) for shard in read["shards"]]
         reading = Reading(**read["reading"])
-        return Plan(work, reading, read["known"], shards, read["tokens"], read["finished"])
+        return Plan(work, reading, read["known"], shards, read["finished"])
 
 
 def agreed(source: Any, path: Path, work: Path, config: dict[str, Any], reading: Reading, workers: int) -> Plan:
@@ -93,7 +84,7 @@ def agreed(source: Any, path: Path, work: Path, config: dict[str, Any], reading:
         if path.exists():
             raise ExistsError(f"{path} exists already; a model is made where nothing is yet")
         return _new(source, path, work, config, reading, workers)
-    _, model, reading = _empty(work / "compared.memo", config, plan.tokens, reading)
+    model, reading = _empty(work / "compared.memo", config, reading)
     shutil.rmtree(work / "compared.memo")
     if _is_dataset(source):
         inputs = _of_survey(dataset.survey_dataset(source, reading))
@@ -120,9 +111,7 @@ def _new(source: Any, path: Path, work: Path, config: dict[str, Any], reading: R
             )
     # It will hold texts, which are nobody else's business.
     work.mkdir(mode=0o700, parents=True, exist_ok=True)
-    encode, model, reading = _empty(work / EMPTY, config, None, reading)
-    sized = _is_sized(config)
-    tokens = None
+    model, reading = _empty(work / EMPTY, config, reading)
     if _is_dataset(source):
         found = dataset.write(source, os.fspath(work / INPUT), reading)
         surveys = tasks.get([_survey_file.remote(each, reading) for each in found])
@@ -131,17 +120,11 @@ def _new(source: Any, path: Path, work: Path, config: dict[str, Any], reading: R
         for survey in surveys:
             whole.add(survey)
         inputs = _of_survey(whole)
-        if not sized:
-            tokens = _tokens_of_rows(whole, encode)
     else:
         inputs = _of_files(items)
-        if not sized:
-            tokens = _tokens_of_files(items, reading, encode)
         items = _cut(items, workers)
-    if not sized:
-        _, model, _ = _empty(work / EMPTY, config, tokens, reading)
     known = _known(path, model, inputs, reading)
-    plan = Plan(work, reading, known, _shards(items, workers), tokens)
+    plan = Plan(work, reading, known, _shards(items, workers))
     plan.save()
     return plan
 
@@ -171,79 +154,16 @@ def _is_dataset(source: Any) -> bool:
     return hasattr(source, "map_batches")
 
 
-def _is_sized(config: dict[str, Any]) -> bool:
-    return any(config.get(name) is not None for name in ("memory", "parameters", "tokens"))
-
-
-def _empty(
-    path: Path, config: dict[str, Any], tokens: int | None, reading: Reading
-) -> tuple[Callable[[str], int], str, Reading]:
-    """Makes an empty model, which all parts begin as a copy of; how many tokens a text has, and what it is known by.
+def _empty(path: Path, config: dict[str, Any], reading: Reading) -> tuple[str, Reading]:
+    """Makes an empty model, which all parts begin as a copy of, and says by what it is known.
 
     Copies have one secret, so documents without an id get the same one everywhere.
     """
     shutil.rmtree(path, ignore_errors=True)
-    sized = config if tokens is None or _is_sized(config) else {**config, "tokens": tokens}
-    with Memo.create(path, **sized) as memo:
+    with Memo.create(path, **config) as memo:
         about = json.dumps([memo.settings, memo.tokenizer, memo.tokenizer_json], sort_keys=True)
         raw = memo.core.raw
-        core = memo.core
-    # Its tokenizer outlives it.
-    count = (lambda text: len(text.encode())) if raw else (lambda text: len(core.encode(text)))
-    return count, hashlib.sha256(about.encode()).hexdigest(), replace(reading, raw=raw)
-
-
-# How many tokens there are
-
-
-def _tokens_of_rows(survey: dataset.Survey, count: Callable[[str], int]) -> int:
-    tokens = sum(count(text) for _, text in survey.sample)
-    size = sum(len(text.encode()) for _, text in survey.sample)
-    return _rounded(survey.bytes * tokens / max(1, size) + survey.rows)
-
-
-def _tokens_of_files(items: list[Item], reading: Reading, count: Callable[[str], int]) -> int:
-    whole = sum(item.size for item in items)
-    tokens, size = 0.0, 0
-    for item in _tastes(items, whole):
-        try:
-            found = list(sources.pieces(item, reading))
-        except MemoError:
-            # A worker will say it better: it knows the line.
-            continue
-        size += sum(piece.bytes for piece in found)
-        for _, content, _, _ in [document for piece in found for document in piece.documents]:
-            taste = content[:TASTE]
-            each = count(taste) if isinstance(taste, str) else len(taste)
-            tokens += 1 + each * len(content) / max(1, len(taste))
-    return _rounded(whole * tokens / max(1, size) + len(items))
-
-
-def _tastes(items: list[Item], whole: int) -> Iterable[Item]:
-    """Some files, or of a large .jsonl some lines, at places that depend on nothing else."""
-    chosen: dict[tuple[str, int], Item] = {}
-    places = [whole * (2 * k + 1) // (2 * PLACES) for k in range(PLACES)]
-    before = 0
-    for item in items:
-        for place in places:
-            at = place - before
-            if not 0 <= at < item.size:
-                continue
-            start, end = 0, item.size
-            if item.lines:
-                start = sources.next_line(item.path, at)
-                start = start if start < item.size else 0
-                end = min(end, sources.next_line(item.path, start + TASTE))
-            chosen[item.path, start] = replace(item, start=start, end=end)
-        before += item.size
-    return chosen.values()
-
-
-def _rounded(tokens: float) -> int:
-    """A little more, to two digits, so that a few bytes change nothing."""
-    more = max(1, math.ceil(tokens * MARGIN))
-    unit: int = 10 ** max(0, len(str(more)) - 2)
-    return -(-more // unit) * unit
+    return hashlib.sha256(about.encode()).hexdigest(), replace(reading, raw=raw)
 
 
 # Who does what

@@ -1,7 +1,7 @@
-"""A memory that no single machine could hold: its rows are divided among actors.
+"""A memory that no single machine could hold: its tables are divided among actors.
 
-Whoever reads fetches the rows that a context needs, all that an actor has of them in one request, and reads them as if
-the memory were whole. What is read, and the digest, are those of a memory that nobody divided.
+Whoever reads fetches the counts that a context needs, all that an actor has of them in one request, and reads them as
+if the memory were whole. What is read, and the digest, are those of a memory that nobody divided.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 import ray
@@ -25,14 +26,13 @@ from .._memo import InvalidError, NotFoundError, StateError
 from ..inputs import Document, Text, Tokenizer, whole
 from ..mixins import Result
 from ..results import Completion, MemorizeReport, RecallReport
-from . import sizes
 from .holders import Holders, Kept
 
 T = TypeVar("T")
 Ids = NDArray[np.uint32]
 Span = tuple[int, int]
 
-# Positions that are read at once. Each may need thousands of rows.
+# Positions that are read at once. Each may need thousands of counts.
 BATCH = 32
 
 
@@ -54,19 +54,17 @@ class ShardedStats(Result):
     shards: int
     documents: int
     tokens: int
-    parameters: int
-    """Cells, of all shards."""
+    cells: int
+    """Cells that are not zero, of all shards."""
     bytes: int
     """Bytes held, of all shards."""
     bytes_by_shard: list[int]
-    load: float
-    """Tokens over those that fit at 92 cells each."""
 
 
 class ShardedMemo:
-    """A memory whose rows are held by the actors of a Ray cluster.
+    """A memory whose tables are held by the actors of a Ray cluster.
 
-    >>> with ShardedMemo.create(4, memory="64GiB") as memo:
+    >>> with ShardedMemo.create(4) as memo:
     ...     memo.memorize("The owl reads at night.", id="note")
     ...     memo.complete("The owl reads")
 
@@ -89,28 +87,22 @@ class ShardedMemo:
         *,
         tokenizer: Tokenizer = "gpt2",
         words_from: Iterable[str] | None = None,
-        memory: int | str | None = None,
-        parameters: int | None = None,
-        tokens: int | None = None,
-        heads: int | None = None,
-        layers: int | None = None,
-        older: int | None = None,
-        slots: Sequence[tuple[int, int]] | None = None,
+        words: bool = True,
         seed: int = 1,
         actor_options: Mapping[str, Any] | None = None,
+        **gone: NoReturn,
     ) -> ShardedMemo:
         """Makes an empty memory of so many shards, each held by an actor.
 
         The other options are those of `Memo.create`. actor_options: what Ray is told of the actors, such as
         {"num_cpus": 4, "memory": 64 << 30}.
         """
+        inputs.refuse_gone("create", gone)
         count = whole("num_shards", num_shards)
-        sizes = {"memory": memory, "parameters": parameters, "tokens": tokens}
-        options = inputs.options(
-            tokenizer, words_from, sizes, slots, heads=heads, layers=layers, older=older, seed=seed
-        )
-        reader = _memo.ShardReader.create(count, **options)
-        return ShardedMemo(reader, Holders(reader.settings, count, actor_options or {}))
+        reader = _memo.ShardReader.create(count, inputs.options(tokenizer, words_from, words, seed))
+        serialized = reader.tokenizer_json
+        of = (reader.settings, reader.tokenizer, None if serialized is None else serialized.encode())
+        return ShardedMemo(reader, Holders(of, count, actor_options or {}))
 
     def shutdown(self) -> None:
         """Ends the actors. What they held is gone."""
@@ -133,7 +125,7 @@ class ShardedMemo:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Its sizes, slots and seed."""
+        """Its vocabulary, contexts and seed."""
         return json.loads(self._reader.settings)
 
     @property
@@ -177,18 +169,10 @@ class ShardedMemo:
                 shards=len(held),
                 documents=len(kept),
                 tokens=sum(each.tokens for each in kept),
-                parameters=self._cells,
-                bytes=sum(held),
-                bytes_by_shard=held,
-                load=self._load(),
+                cells=sum(cells for cells, _ in held),
+                bytes=sum(size for _, size in held),
+                bytes_by_shard=[size for _, size in held],
             )
-
-    def _load(self) -> float:
-        return sizes.load(self._cells, sum(each.tokens + 1 for each in self._holders.documents.values()))
-
-    @property
-    def _cells(self) -> int:
-        return sum(slot["rows"] * slot["width"] for slot in self.settings["slots"])
 
     def digest(self) -> str:
         """The digest of the memory: equal to that of a `Memo` of the same documents and settings."""
@@ -197,13 +181,11 @@ class ShardedMemo:
 
     # Changes
 
-    def memorize(
-        self, what: Text | Document | Iterable[Document], id: str | None = None, *, force: bool = False
-    ) -> MemorizeReport:
+    def memorize(self, what: Text | Document | Iterable[Document], id: str | None = None) -> MemorizeReport:
         """Memorizes a document, or an iterable of them: all or none.
 
         Documents are given as to `Memo.memorize`. A known id with the same content changes nothing; with another, the
-        old content leaves the memory. A memory that would be overfull refuses, unless force.
+        old content leaves the memory.
         """
         start = time.perf_counter()
         with self._lock:
@@ -214,9 +196,6 @@ class ShardedMemo:
             for name in unchanged:
                 del new[name]
             updated = [name for name in new if name in known]
-            if not force:
-                positions = sum(len(ids) + 1 for _, ids in new.values())
-                sizes.check(self._cells, positions + sum(each.tokens + 1 for each in known.values()))
             come = {name: Kept(digest, len(ids), ray.put(ids)) for name, (digest, ids) in new.items()}
             self._change([known[name] for name in updated], list(come.values()), {**known, **come})
             tokens, seconds = sum(each.tokens for each in come.values()), time.perf_counter() - start
@@ -229,7 +208,6 @@ class ShardedMemo:
                 tokens=tokens,
                 seconds=seconds,
                 tokens_per_second=tokens / seconds,
-                load=self._load(),
             )
 
     def forget(self, ids: str | Iterable[str]) -> ShardedReceipt:
@@ -273,25 +251,25 @@ class ShardedMemo:
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
-        seed: int = 0,
+        seed: int | None = None,
         stop: str | Iterable[str] = (),
     ) -> str:
-        """What follows a prompt, with the options and the answer of `Memo.complete`."""
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop)
+        """What follows a prompt, with the options of `Memo.complete`; a prompt that is damaged is not put right."""
+        heal = isinstance(prompt, str)
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, heal=heal, find=False)
         with self._lock:
             stream = self._reader.stream(self._ids(prompt), options)
             while not stream.ended:
-                context = stream.context
                 # A token is chosen once nothing is missing.
-                self._read(lambda *_: self._reader.step(stream) or None, [context], [(len(context), len(context) + 1)])
+                self._read(lambda: self._reader.step(stream) or None)
         return Completion.read(stream.completion()).completion
 
     def logprobs(self, text: Text) -> NDArray[np.float64]:
         """The log-probability of every token given those before it, and of the end after the last."""
-        (scores,) = self.logprobs_many([text])
+        (scores,) = self.logprobs_all([text])
         return scores
 
-    def logprobs_many(self, texts: Sequence[Text]) -> list[NDArray[np.float64]]:
+    def logprobs_all(self, texts: Sequence[Text]) -> list[NDArray[np.float64]]:
         """The same of several texts, which takes fewer requests than one after the other."""
         with self._lock:
             ids = [self._ids(text) for text in texts]
@@ -301,7 +279,7 @@ class ShardedMemo:
         """The probability of every token to come next: not logarithms; they sum to 1."""
         with self._lock:
             ids = self._ids(context)
-            return self._read(lambda texts, spans: self._reader.next_token(ids), [ids], [(len(ids), len(ids) + 1)])
+            return self._read(lambda: self._reader.next_token(ids))
 
     def recall(self, text: Text | Iterable[Text]) -> RecallReport:
         """How much of a text, or of several, the memory recalls, each token from those before it."""
@@ -326,27 +304,22 @@ class ShardedMemo:
         """Reads positions of texts, some at a time, and puts together what belongs to each."""
         found: list[list[NDArray[Any]]] = [[] for _ in ids]
         for batch in _slices(spans):
-            texts = [ids[n] for n, _ in batch]
-            for (n, _), part in zip(batch, self._read(read, texts, [span for _, span in batch])):
+            texts, within = [ids[n] for n, _ in batch], [span for _, span in batch]
+            for (n, _), part in zip(batch, self._read(partial(read, texts, within))):
                 found[n].append(part)
         return [np.concatenate(parts) if parts else np.empty(0) for parts in found]
 
-    def _read(self, read: Callable[[list[Ids], list[Span]], T | None], texts: list[Ids], spans: list[Span]) -> T:
-        """Reads, once all that is needed has been fetched."""
+    def _read(self, read: Callable[[], T | None]) -> T:
+        """Reads, and fetches what was missing, until nothing is."""
         if not self._fresh:
             counts = self._holders.ask("counts")
             self._reader.refresh(sum(each[0] for each in counts), sum(each[1] for each in counts))
             self._fresh = True
-        while True:
-            requests = self._reader.want(texts, spans)
-            if requests is None:
-                done = read(texts, spans)
-                if done is not None:
-                    return done
-                continue
-            given = {index: (each,) for index, each in enumerate(requests) if each is not None}
+        while (done := read()) is None:
+            given = {index: (each,) for index, each in enumerate(self._reader.want()) if each is not None}
             for (index, (each,)), response in zip(given.items(), self._holders.ask("find", given)):
                 self._reader.take(index, each, response)
+        return done
 
     def _ids(self, text: Text) -> Ids:
         return self._encoded(inputs.content(text, self.vocab_size))

@@ -7,8 +7,29 @@ use std::path::PathBuf;
 pub(crate) struct CompleteOptions {
     /// The model's directory.
     pub(crate) model: PathBuf,
-    /// What to continue.
+    /// What to continue; - reads it from standard input.
     pub(crate) prompt: String,
+    #[command(flatten)]
+    pub(crate) sampling: SamplingOptions,
+    /// Print tokens as they come.
+    #[arg(long)]
+    pub(crate) stream: bool,
+    /// Say which document each part of it comes from.
+    #[arg(long, conflicts_with = "stream")]
+    pub(crate) sources: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ChatOptions {
+    /// The model's directory.
+    pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) sampling: SamplingOptions,
+}
+
+/// How prompts are continued.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SamplingOptions {
     /// The most tokens to add.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 32)]
     #[arg(value_parser = between(1u32..=100_000), allow_negative_numbers = true)]
@@ -25,16 +46,16 @@ pub(crate) struct CompleteOptions {
     #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = share)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) top_p: f64,
-    /// The seed of the draws.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = between(0..=u64::MAX))]
+    /// The seed of the draws; another each time, and named, if not given.
+    #[arg(long, value_name = "N", value_parser = between(0..=u64::MAX))]
     #[arg(allow_negative_numbers = true)]
-    pub(crate) seed: u64,
+    pub(crate) seed: Option<u64>,
+    /// Go on where the memory does not know how.
+    #[arg(long)]
+    pub(crate) guess: bool,
     /// End before this text.
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) stop: Vec<String>,
-    /// Print tokens as they come.
-    #[arg(long)]
-    pub(crate) stream: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -58,9 +79,44 @@ pub(crate) struct ExplainOptions {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct TextOptions {
+pub(crate) struct ClosestOptions {
     /// The model's directory.
     pub(crate) model: PathBuf,
     /// The text; - reads it from standard input.
     pub(crate) text: String,
+    /// How many passages to show.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) passages: u32,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct FindOptions {
+    /// The model's directory.
+    pub(crate) model: PathBuf,
+    /// The text; - reads it from standard input.
+    pub(crate) text: String,
+    /// Find it in any case: owl finds Owl.
+    #[arg(short, long)]
+    pub(crate) ignore_case: bool,
+    /// Show this many lines before and after.
+    #[arg(short = 'C', long, value_name = "LINES", default_value_t = 0)]
+    #[arg(value_parser = between(0usize..=1000), allow_negative_numbers = true)]
+    pub(crate) context: usize,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DiffOptions {
+    /// A model's directory.
+    pub(crate) a: PathBuf,
+    /// The directory of the one to compare it with.
+    pub(crate) b: PathBuf,
+    /// A prompt that both continue; may be given several times.
+    pub(crate) prompt: Vec<String>,
+    /// Prompts in a file, one a line; - reads them from standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prompts: Option<PathBuf>,
+    /// The most tokens that each adds to a prompt.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 32)]
+    #[arg(value_parser = between(1u32..=100_000), allow_negative_numbers = true)]
+    pub(crate) tokens: u32,
 }

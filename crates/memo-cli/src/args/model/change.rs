@@ -1,25 +1,54 @@
 //! What can be typed to change a model.
 
 use super::ReasonOptions;
-use crate::args::values::between;
+use crate::args::values::{ago, between, pair};
+use memo_store::Timestamp;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
-#[group(id = "what", required = true, multiple = false, args = ["doc", "file", "text"])]
 pub(crate) struct ForgetOptions {
     /// The model's directory.
     pub(crate) model: PathBuf,
+    #[command(flatten)]
+    pub(crate) what: WhatOptions,
+    /// Show what would go, and change nothing.
+    #[arg(long, conflicts_with_all = ["yes", "finish"])]
+    pub(crate) dry_run: bool,
+    /// Do not ask. Without a terminal it is needed for all but one document given by --doc or --file.
+    #[arg(long, short)]
+    pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) reason: ReasonOptions,
+}
+
+/// What to forget: one of these, or any of --label, --glob and --older-than together.
+#[derive(Debug, clap::Args)]
+#[group(id = "what", required = true, multiple = true)]
+pub(crate) struct WhatOptions {
     /// Forget this document with all its versions; may be given several times.
     #[arg(long, value_name = "ID")]
+    #[arg(conflicts_with_all = ["file", "text", "label", "glob", "older_than", "finish"])]
     pub(crate) doc: Vec<String>,
     /// Forget the documents with the content of this file, line by line if it is a .jsonl.
     #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["text", "label", "glob", "older_than", "finish"])]
     pub(crate) file: Option<PathBuf>,
     /// Forget this text wherever it stands; - reads it from standard input.
     #[arg(long, value_name = "TEXT")]
+    #[arg(conflicts_with_all = ["label", "glob", "older_than", "finish"])]
     pub(crate) text: Option<String>,
-    #[command(flatten)]
-    pub(crate) reason: ReasonOptions,
+    /// Forget the documents with this label; may be given several times, to narrow the choice.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair, conflicts_with = "finish")]
+    pub(crate) label: Vec<(String, String)>,
+    /// Forget the documents whose ids match, as in "mail/**/*.txt".
+    #[arg(long, value_name = "GLOB", conflicts_with = "finish")]
+    pub(crate) glob: Option<String>,
+    /// Forget the documents that were memorized longer ago, as in 90d: s, min, h, d, w or y.
+    #[arg(long, value_name = "AGE", value_parser = ago, conflicts_with = "finish")]
+    pub(crate) older_than: Option<Timestamp>,
+    /// Finish a forget that a full disk interrupted.
+    #[arg(long)]
+    pub(crate) finish: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -56,9 +85,12 @@ pub(crate) struct EditOptions {
     /// The prompt.
     #[arg(long, value_name = "TEXT")]
     pub(crate) prompt: String,
-    /// What should follow it.
+    /// What should follow it. A space is put between two words.
     #[arg(long, value_name = "TEXT")]
     pub(crate) target: String,
+    /// Write the target as it is typed, and nothing after it: no space before it, and not how the text goes on.
+    #[arg(long)]
+    pub(crate) exact: bool,
     #[command(flatten)]
     pub(crate) reason: ReasonOptions,
 }

@@ -1,7 +1,7 @@
 //! What can be typed to look after a model.
 
-use super::{ReasonOptions, SizeOptions};
-use crate::args::values::{between, bits};
+use super::ReasonOptions;
+use crate::args::values::between;
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
@@ -14,6 +14,9 @@ pub(crate) struct ShowOptions {
     #[arg(long, value_name = "N", value_parser = between(1..=u32::MAX))]
     #[arg(allow_negative_numbers = true)]
     pub(crate) version: Option<u32>,
+    /// Print the text alone, exactly as it is.
+    #[arg(long)]
+    pub(crate) text: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -25,11 +28,12 @@ pub(crate) struct TraceOptions {
 }
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct RebuildOptions {
+pub(crate) struct ProveOptions {
     /// The model's directory.
     pub(crate) model: PathBuf,
-    #[command(flatten)]
-    pub(crate) size: SizeOptions,
+    /// Documents to forget in a copy of the memory; without any, the memory is compared as it is.
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    pub(crate) without: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -70,18 +74,6 @@ pub(crate) struct ToOptions {
     pub(crate) model: PathBuf,
     /// The directory to make.
     pub(crate) to: PathBuf,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct FreezeOptions {
-    /// The model's directory.
-    pub(crate) model: PathBuf,
-    /// The directory to make.
-    pub(crate) to: PathBuf,
-    /// Bits a cell: 8, 2 or 1.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = bits)]
-    #[arg(allow_negative_numbers = true)]
-    pub(crate) bits: u32,
 }
 
 #[derive(Debug, clap::Args)]

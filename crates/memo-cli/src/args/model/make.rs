@@ -1,67 +1,37 @@
 //! What can be typed to make a model and fill it.
 
 use super::ReasonOptions;
-use crate::args::values::{between, bytes, label, label_name, slot};
+use crate::args::values::{between, bytes, label, label_name};
 use memo_text::{CorpusOptions, TokenizerSpec};
 use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct SizeOptions {
-    /// The size of the cells, e.g. 512MiB; tables grow with the text and come on top.
-    #[arg(long, value_name = "SIZE", value_parser = bytes, allow_hyphen_values = true)]
-    #[arg(conflicts_with = "params")]
-    pub(crate) memory: Option<u64>,
-
-    /// The number of cells, one byte each; 92 a token recall everything.
-    #[arg(long, value_name = "N", value_parser = between(65_536u64..=500_000_000_000))]
-    #[arg(allow_negative_numbers = true)]
-    pub(crate) params: Option<u64>,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ShapeOptions {
-    /// Heads: the blocks that a window is cut into.
-    #[arg(long, value_name = "H", value_parser = between(2u32..=64))]
-    #[arg(allow_negative_numbers = true)]
-    pub(crate) heads: Option<u32>,
-
-    /// Layers: layer i sees windows of H^i tokens.
-    #[arg(long, value_name = "L", value_parser = between(1u32..=16))]
-    #[arg(allow_negative_numbers = true)]
-    pub(crate) layers: Option<u32>,
-
-    /// Top layers whose older heads are used too: they make a damaged prompt recall.
-    #[arg(long, value_name = "N", value_parser = between(0u32..=16))]
-    #[arg(allow_negative_numbers = true)]
-    pub(crate) older: Option<u32>,
-
-    /// The blocks to read, SKIP:LEN each, instead of whole layers: LEN tokens that end SKIP tokens back.
-    #[arg(long, value_name = "SLOTS", value_delimiter = ',', value_parser = slot)]
-    #[arg(conflicts_with_all = ["layers", "older"])]
-    pub(crate) slots: Vec<(u32, u32)>,
-
-    /// gpt2, cl100k, o200k, bytes, words, or a tokenizer.json.
-    #[arg(long, value_name = "T", default_value = "gpt2")]
-    pub(crate) tokenizer: TokenizerSpec,
+pub(crate) struct TokenizerOptions {
+    /// The tokenizer of a new model: gpt2 (if not given), cl100k, o200k, bytes, words, or a tokenizer.json.
+    #[arg(long, value_name = "T")]
+    pub(crate) tokenizer: Option<TokenizerSpec>,
 
     /// The text whose words are the vocabulary of the tokenizer `words`.
     #[arg(long, value_name = "FILE")]
     pub(crate) vocab_from: Option<PathBuf>,
-
-    /// The seed of keys and codes; only models of equal seeds can be merged.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = between(0..=u64::MAX))]
-    #[arg(allow_negative_numbers = true)]
-    pub(crate) seed: u64,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InitOptions {
     /// The directory to make, e.g. notes.memo.
     pub(crate) model: PathBuf,
+
     #[command(flatten)]
-    pub(crate) size: SizeOptions,
-    #[command(flatten)]
-    pub(crate) shape: ShapeOptions,
+    pub(crate) tokenizer: TokenizerOptions,
+
+    /// Know tokens alone: case and layout of a prompt then matter, and the memory is an eighth smaller.
+    #[arg(long)]
+    pub(crate) no_words: bool,
+
+    /// The seed of keys; only models of equal seeds can be merged.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = between(0..=u64::MAX))]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) seed: u64,
 }
 
 /// How files are read.
@@ -105,6 +75,11 @@ pub(crate) struct CorpusArgs {
 }
 
 impl CorpusArgs {
+    /// Whether ids were given something to begin with.
+    pub(crate) fn names(&self) -> bool {
+        self.prefix.is_some()
+    }
+
     pub(crate) fn options(&self) -> CorpusOptions {
         let default = CorpusOptions::default();
         CorpusOptions {
@@ -125,14 +100,14 @@ impl CorpusArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct MemorizeOptions {
-    /// The model's directory; made with room for the input if it is not there.
+    /// The model's directory; made if it is not there.
     pub(crate) model: PathBuf,
 
     /// Files, folders, globs in quotes ("notes/**/*.md"), or - for standard input.
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// The document's id, if there is just one.
+    /// The document's id, if there is just one; standard input has none of its own.
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
 
@@ -143,6 +118,9 @@ pub(crate) struct MemorizeOptions {
     #[command(flatten)]
     pub(crate) corpus: CorpusArgs,
 
+    #[command(flatten)]
+    pub(crate) tokenizer: TokenizerOptions,
+
     /// Let documents replace those of the same ids that come from other files.
     #[arg(long)]
     pub(crate) replace: bool,
@@ -150,10 +128,6 @@ pub(crate) struct MemorizeOptions {
     /// Retire the documents of the given folders and files whose text is gone from them.
     #[arg(long)]
     pub(crate) sync: bool,
-
-    /// Memorize even if the memory is then too full to recall everything.
-    #[arg(long)]
-    pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) reason: ReasonOptions,

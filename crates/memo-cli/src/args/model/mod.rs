@@ -5,15 +5,17 @@ mod change;
 mod keep;
 mod make;
 
-pub(crate) use self::ask::{CompleteOptions, ExplainOptions, FileOptions, TextOptions};
+pub(crate) use self::ask::{
+    ChatOptions, ClosestOptions, CompleteOptions, DiffOptions, ExplainOptions, FileOptions,
+    FindOptions, SamplingOptions,
+};
 pub(crate) use self::change::{
-    DocumentOptions, EditOptions, ForgetOptions, ReplaceOptions, RollbackOptions,
+    DocumentOptions, EditOptions, ForgetOptions, ReplaceOptions, RollbackOptions, WhatOptions,
 };
 pub(crate) use self::keep::{
-    ExportOptions, FreezeOptions, ImportOptions, MergeOptions, RebuildOptions, ShowOptions,
-    ToOptions, TraceOptions,
+    ExportOptions, ImportOptions, MergeOptions, ProveOptions, ShowOptions, ToOptions, TraceOptions,
 };
-pub(crate) use self::make::{InitOptions, MemorizeOptions, ShapeOptions, SizeOptions};
+pub(crate) use self::make::{InitOptions, MemorizeOptions, TokenizerOptions};
 
 use std::path::PathBuf;
 
@@ -21,21 +23,27 @@ use std::path::PathBuf;
 pub(crate) enum ModelCommand {
     /// Make an empty model.
     #[command(
-        after_help = "Examples:\n  memo init notes.memo\n  memo init big.memo --memory 2GiB --tokenizer cl100k\n  memo init own.memo --slots 0:1,0:2,0:4,0:8,8:8"
+        after_help = "Examples:\n  memo init notes.memo\n  memo init code.memo --tokenizer o200k --no-words"
     )]
     Init(InitOptions),
 
     /// Memorize files, folders, globs or standard input; makes the model if there is none.
     #[command(
-        after_help = "Examples:\n  memo memorize notes.memo ~/notes\n  memo memorize notes.memo a.txt b.txt --label source=mail\n  memo memorize notes.memo \"notes/**/*.md\"\n  memo memorize notes.memo . --include \"*.md\" --exclude drafts/ --sync\n  memo memorize notes.memo posts.jsonl --jsonl body --id-field slug --label-field author\n  git log | memo memorize notes.memo - --id git-log"
+        after_help = "Examples:\n  memo memorize notes.memo ~/notes\n  memo memorize notes.memo a.txt b.txt --label source=mail\n  memo memorize notes.memo \"notes/**/*.md\"\n  memo memorize notes.memo . --include \"*.md\" --exclude drafts/ --sync\n  memo memorize notes.memo posts.jsonl --jsonl body --id-field slug --label-field author\n  memo memorize code.memo src --tokenizer o200k\n  git log | memo memorize notes.memo - --id git-log"
     )]
     Memorize(MemorizeOptions),
 
     /// Continue a prompt from memory.
     #[command(
-        after_help = "Examples:\n  memo complete notes.memo \"The owl reads\"\n  memo complete notes.memo \"Dear\" -n 50 --temperature 0.8 --top-p 0.9 --seed 3"
+        after_help = "Examples:\n  memo complete notes.memo \"The owl reads\"\n  memo complete notes.memo \"Dear\" -n 50 --temperature 0.8 --top-p 0.9 --seed 3\n  memo complete notes.memo \"The owl reads\" --sources"
     )]
     Complete(CompleteOptions),
+
+    /// Continue one prompt after the other; `:why` explains, `:sources` names documents.
+    #[command(
+        after_help = "Examples:\n  memo chat notes.memo\n  printf 'The owl\\n:sources\\n' | memo chat notes.memo"
+    )]
+    Chat(ChatOptions),
 
     /// Tell how much of a text the model recalls, token by token.
     #[command(after_help = "Examples:\n  memo recall notes.memo notes/owl.txt")]
@@ -49,13 +57,21 @@ pub(crate) enum ModelCommand {
     #[command(after_help = "Examples:\n  memo explain notes.memo \"The owl reads\"")]
     Explain(ExplainOptions),
 
-    /// Find the documents that contain a text.
-    #[command(after_help = "Examples:\n  memo find notes.memo \"owl\"")]
-    Find(TextOptions),
-
-    /// Forget a document or a text: exactly, and for good.
+    /// Show the passages that share the rarest words with a text.
     #[command(
-        after_help = "Examples:\n  memo forget notes.memo --doc owl.txt\n  memo forget notes.memo --file notes/owl.txt\n  memo forget notes.memo --text -      # reads it from standard input, and keeps it out of the shell's history"
+        after_help = "Examples:\n  memo closest notes.memo \"which bird reads at night?\"\n  memo closest notes.memo - --passages 10 < question.txt"
+    )]
+    Closest(ClosestOptions),
+
+    /// Find the documents that contain a text, and its lines.
+    #[command(
+        after_help = "Examples:\n  memo find notes.memo \"owl\"\n  memo find notes.memo owl --ignore-case --context 2"
+    )]
+    Find(FindOptions),
+
+    /// Forget documents or a text: exactly, and for good.
+    #[command(
+        after_help = "Examples:\n  memo forget notes.memo --doc owl.txt\n  memo forget notes.memo --file notes/owl.txt\n  memo forget notes.memo --label source=mail --older-than 90d --dry-run\n  memo forget notes.memo --glob \"drafts/**\" --yes\n  memo forget notes.memo --text -      # reads it from standard input, and keeps it out of the shell's history"
     )]
     Forget(ForgetOptions),
 
@@ -75,7 +91,7 @@ pub(crate) enum ModelCommand {
 
     /// Give a prompt another continuation.
     #[command(
-        after_help = "Examples:\n  memo edit notes.memo --prompt \"The owl reads at\" --target \" noon.\""
+        after_help = "Examples:\n  memo edit notes.memo --prompt \"The owl reads at\" --target noon.\n  memo edit notes.memo --prompt \"The owl rea\" --target ches --exact"
     )]
     Edit(EditOptions),
 
@@ -88,7 +104,9 @@ pub(crate) enum ModelCommand {
     Docs(ModelOptions),
 
     /// Show a document: its versions and its text.
-    #[command(after_help = "Examples:\n  memo show notes.memo owl.txt --version 1")]
+    #[command(
+        after_help = "Examples:\n  memo show notes.memo owl.txt --version 1\n  memo show notes.memo owl.txt --text > owl.txt"
+    )]
     Show(ShowOptions),
 
     /// List the transactions.
@@ -99,7 +117,7 @@ pub(crate) enum ModelCommand {
     #[command(after_help = "Examples:\n  memo trace notes.memo owl.txt")]
     Trace(TraceOptions),
 
-    /// Show how large and how full a model is.
+    /// Show how large a model is, and what is in it.
     #[command(after_help = "Examples:\n  memo stats notes.memo --json")]
     Stats(ModelOptions),
 
@@ -107,15 +125,25 @@ pub(crate) enum ModelCommand {
     #[command(after_help = "Examples:\n  memo digest notes.memo")]
     Digest(ModelOptions),
 
+    /// Compare two models: their documents, and what they say. Ends with 4 if they differ.
+    #[command(
+        after_help = "Examples:\n  memo diff notes.memo backup.memo\n  memo diff notes.memo backup.memo \"The owl reads\"\n  memo diff notes.memo backup.memo --prompts prompts.txt --json"
+    )]
+    Diff(DiffOptions),
+
     /// Check everything, and name what is damaged.
     #[command(after_help = "Examples:\n  memo verify notes.memo")]
     Verify(ModelOptions),
 
-    /// Make the memory again from the ledger, larger or smaller if asked.
+    /// Prove that forgetting leaves nothing: compare with a memory that never saw the text.
     #[command(
-        after_help = "Examples:\n  memo rebuild notes.memo\n  memo rebuild notes.memo --memory 2GiB"
+        after_help = "Examples:\n  memo prove notes.memo --without owl.txt      # before or after it is forgotten; changes nothing\n  memo prove notes.memo"
     )]
-    Rebuild(RebuildOptions),
+    Prove(ProveOptions),
+
+    /// Make the memory again from the ledger.
+    #[command(after_help = "Examples:\n  memo rebuild notes.memo")]
+    Rebuild(ModelOptions),
 
     /// Add the documents of another model of equal settings.
     #[command(after_help = "Examples:\n  memo merge notes.memo other.memo --conflict rename")]
@@ -125,9 +153,9 @@ pub(crate) enum ModelCommand {
     #[command(after_help = "Examples:\n  memo backup notes.memo notes-2026.memo")]
     Backup(ToOptions),
 
-    /// Write a read-only model with fewer bits a cell, without texts.
-    #[command(after_help = "Examples:\n  memo freeze notes.memo small.memo --bits 1")]
-    Freeze(FreezeOptions),
+    /// Write a read-only model: the memory alone, without texts.
+    #[command(after_help = "Examples:\n  memo freeze notes.memo frozen.memo")]
+    Freeze(ToOptions),
 
     /// Write the memory as safetensors, and the documents as JSON.
     #[command(after_help = "Examples:\n  memo export notes.memo out --without-texts")]

@@ -1,7 +1,7 @@
 //! What can be typed.
 
 use clap::{Parser, Subcommand};
-use memo_terminal::measure::MeasureOptions;
+use memo_terminal::measure::TextOptions;
 use memo_terminal::{GlobalOptions, STYLES};
 use memo_text::TokenizerSpec;
 use std::path::PathBuf;
@@ -24,6 +24,12 @@ pub(crate) enum Command {
         after_help = "Examples:\n  memo-lab capacity --quick\n  memo-lab capacity --out results --authors fig3.csv"
     )]
     Capacity(PaperOptions),
+
+    /// Memorize texts in model directories and ask for them by short, careless and new prompts.
+    #[command(
+        after_help = "Examples:\n  memo-lab cues --text book.txt --quick\n  memo-lab cues --text book.txt code.txt --tokenizer gpt2 --out results"
+    )]
+    Cues(CuesOptions),
 
     /// Memorize statements, edit them, judge that as CounterFact does, and roll back.
     #[command(
@@ -53,10 +59,10 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:\n  memo-lab examples\n  memo-lab examples --out results")]
     Examples(GridOptions),
 
-    /// Memorize a text in memory and measure recall, perplexity, rates and exact forgetting; or all of that against the
-    /// size of the memory, for every engine.
+    /// Memorize a text in memory and measure recall, perplexity, rates and exact forgetting; or a table of that for several
+    /// texts and every engine.
     #[command(
-        after_help = "Examples:\n  memo-lab realtext --text book.txt\n  memo-lab realtext --text train.txt --held-out test.txt --tokenizer words\n  memo-lab realtext --text book.txt --params-per-token 60 --sample 0 --json\n  memo-lab realtext --text book.txt --split 0.8 --out results    # the curve"
+        after_help = "Examples:\n  memo-lab realtext --text book.txt\n  memo-lab realtext --text train.txt --held-out test.txt --tokenizer words\n  memo-lab realtext --text book.txt code.jsonl --split 0.8 --out results    # the table"
     )]
     Realtext(RealtextOptions),
 
@@ -97,6 +103,20 @@ pub(crate) struct PaperOptions {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct CuesOptions {
+    /// The texts to memorize, each in a model of its own.
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(crate) text: Vec<PathBuf>,
+
+    /// gpt2, cl100k, o200k, bytes, words (vocabulary from the texts), or a tokenizer.json.
+    #[arg(long, value_name = "T", default_value = "gpt2")]
+    pub(crate) tokenizer: TokenizerSpec,
+
+    #[command(flatten)]
+    pub(crate) grid: GridOptions,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct EditingOptions {
     /// The records: one JSON array of objects with prompt, ground_truth, target_new, rephrase_prompt, locality_prompt
     /// and locality_ground_truth.
@@ -131,8 +151,12 @@ pub(crate) struct ForgettingOptions {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RealtextOptions {
+    /// The texts to memorize, each in a memory of its own: a file, a folder, a .jsonl, or - for standard input.
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(crate) text: Vec<PathBuf>,
+
     #[command(flatten)]
-    pub(crate) measure: MeasureOptions,
+    pub(crate) options: TextOptions,
 
     /// Memorize only this share of the lines (of one document) or documents, from the beginning, and hold out the rest.
     #[arg(long, value_name = "X", conflicts_with = "held_out", value_parser = share)]
@@ -142,11 +166,11 @@ pub(crate) struct RealtextOptions {
     #[arg(long, value_name = "E", default_value = "sparse")]
     pub(crate) engine: Engine,
 
-    /// Measure the curve: every engine and read-out at many sizes. --out and --quick imply it.
-    #[arg(long, conflicts_with_all = ["params", "params_per_token", "engine", "readout"])]
-    pub(crate) curve: bool,
+    /// Measure every engine. Several texts, --out and --quick imply it.
+    #[arg(long, conflicts_with = "engine")]
+    pub(crate) table: bool,
 
-    /// A smaller grid: minutes instead of up to two hours.
+    /// Less of what is held out: minutes instead of an hour.
     #[arg(long)]
     pub(crate) quick: bool,
 

@@ -4,11 +4,10 @@ mod args;
 mod realtext;
 
 use args::{Args, Command, GridOptions};
-use clap::Parser;
 use memo_lab::text::duration;
 use memo_lab::{
-    Lab, Observer, Options, Page, Step, capacity, editing, examples, forgetting, layers, speed,
-    vectors,
+    Lab, Observer, Options, Page, Step, capacity, cues, editing, examples, forgetting, layers,
+    speed, vectors,
 };
 use memo_terminal::output::Report;
 use memo_terminal::progress::Progress;
@@ -18,7 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args: Args = memo_terminal::parse();
     memo_terminal::run(&args.global, |progress| run(&args.command, progress))
 }
 
@@ -27,6 +26,9 @@ fn run(command: &Command, progress: &Progress) -> anyhow::Result<Box<dyn Report>
         Command::Capacity(options) => {
             on_grid(&options.grid, progress, |lab| capacity::run(lab, options.authors.as_deref()))
         }
+        Command::Cues(options) => on_grid(&options.grid, progress, |lab| {
+            cues::run(lab, &options.text, &options.tokenizer)
+        }),
         Command::Editing(options) => on_grid(&options.grid, progress, |lab| {
             editing::run(lab, &options.counterfact, &options.tokenizer)
         }),

@@ -1,35 +1,50 @@
-//! `memo-lab realtext`: one measurement of a text, or the curve of many.
+//! `memo-lab realtext`: one measurement of a text, or the table of many.
 
 use crate::args::{Engine, GridOptions, RealtextOptions};
 use crate::on_grid;
 use anyhow::bail;
-use memo_lab::realtext;
-use memo_terminal::measure::Texts;
+use memo_lab::realtext::{self, DENSE_CELLS_PER_TOKEN, Sample};
+use memo_terminal::measure::{Encoded, Texts};
 use memo_terminal::output::Report;
 use memo_terminal::progress::Progress;
 use memo_text::Content;
+use std::path::Path;
 
 pub(super) fn run(
     options: &RealtextOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
-    let mut texts = Texts::read(&options.measure, progress)?;
-    if let Some(share) = options.split {
-        texts.held_out = split(&mut texts.memorized, share)?;
+    let encode = |text: &Path| -> anyhow::Result<Encoded<'_>> {
+        let mut texts = Texts::read(text, &options.options, progress)?;
+        if let Some(share) = options.split {
+            texts.held_out = split(&mut texts.memorized, share)?;
+        }
+        texts.encode(&options.options, progress)
+    };
+    let table = options.table || options.quick || options.out.is_some();
+    if let ([text], false) = (&options.text[..], table) {
+        let encoded = encode(text)?;
+        return match options.engine {
+            Engine::Sparse => encoded.sparse(progress),
+            Engine::Dense => {
+                let experiment = encoded.experiment()?;
+                let tokens: usize = experiment.memorized.iter().map(|d| d.len() + 1).sum();
+                encoded.dense(DENSE_CELLS_PER_TOKEN * tokens as u64, progress)
+            }
+        };
     }
-    let encoded = texts.encode(&options.measure, progress)?;
-    if options.curve || options.quick || options.out.is_some() {
-        let (quick, out) = (options.quick, options.out.clone());
-        let (seed, threads) = (options.measure.seed, options.measure.threads);
-        let (grid, experiment) = (GridOptions { quick, seed, threads, out }, encoded.experiment()?);
-        return on_grid(&grid, progress, |lab| {
-            realtext::curve(lab, &experiment, encoded.tokenizer.name())
-        });
-    }
-    match options.engine {
-        Engine::Sparse => encoded.sparse(progress),
-        Engine::Dense => encoded.dense(progress),
-    }
+    let encoded: Vec<Encoded<'_>> =
+        options.text.iter().map(|text| encode(text)).collect::<Result<_, _>>()?;
+    let samples = options.text.iter().zip(&encoded).map(|(text, encoded)| {
+        let name = text.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Sample { name, experiment: encoded.experiment()? })
+    });
+    let samples: Vec<Sample<'_>> = samples.collect::<anyhow::Result<_>>()?;
+    let tokenizer = encoded.first().map_or("", |encoded| encoded.tokenizer.name());
+    let (quick, out) = (options.quick, options.out.clone());
+    let (seed, threads) = (options.options.seed, options.options.threads);
+    let grid = GridOptions { quick, seed, threads, out };
+    on_grid(&grid, progress, |lab| realtext::run(lab, &samples, tokenizer))
 }
 
 /// Cuts off what is held out: whole lines of a single document, or whole documents.

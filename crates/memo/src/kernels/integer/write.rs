@@ -3,7 +3,7 @@
 //! Waiting for rows would cost more than adding to them, so they are fetched many writes ahead. A write that would
 //! take a cell out of its byte is undone and left to the caller.
 
-use super::{CodeWords, LINE, PAGE, WIDE, masks, signs};
+use super::{CodeWords, LINE, WIDE, masks, signs};
 use crate::kernels::dispatch;
 use crate::kernels::prefetch::prefetch_far;
 
@@ -24,8 +24,8 @@ pub(crate) struct Write {
 
 dispatch! {
     /// Adds `±code` for each write. `flip` is 0 to add and all ones to subtract. Writes to wide rows, and those that
-    /// would leave a byte, change nothing; their indices go to `spilled`. The pages of all are marked in `changed`.
-    pub(crate) fn write_rows / write_rows_at(cells: &mut [i8], changed: &mut [bool], codes: &CodeWords<'_>, writes: &[Write], flip: u64, spilled: &mut Vec<u32>) = write_rows_body
+    /// would leave a byte, change nothing; their indices go to `spilled`.
+    pub(crate) fn write_rows / write_rows_at(cells: &mut [i8], codes: &CodeWords<'_>, writes: &[Write], flip: u64, spilled: &mut Vec<u32>) = write_rows_body
 }
 
 /// Adds +1 or −1 to each cell; tells whether one of them left −127…127.
@@ -44,18 +44,17 @@ fn add_line(line: &mut [i8; LINE], word: u64) -> bool {
 #[inline(always)]
 fn write_rows_body(
     cells: &mut [i8],
-    changed: &mut [bool],
     codes: &CodeWords<'_>,
     writes: &[Write],
     flip: u64,
     spilled: &mut Vec<u32>,
 ) {
     match codes.width {
-        6 => write_rows_of::<1>(cells, changed, codes, writes, flip, spilled),
-        7 => write_rows_of::<2>(cells, changed, codes, writes, flip, spilled),
-        8 => write_rows_of::<4>(cells, changed, codes, writes, flip, spilled),
-        9 => write_rows_of::<8>(cells, changed, codes, writes, flip, spilled),
-        10 => write_rows_of::<16>(cells, changed, codes, writes, flip, spilled),
+        6 => write_rows_of::<1>(cells, codes, writes, flip, spilled),
+        7 => write_rows_of::<2>(cells, codes, writes, flip, spilled),
+        8 => write_rows_of::<4>(cells, codes, writes, flip, spilled),
+        9 => write_rows_of::<8>(cells, codes, writes, flip, spilled),
+        10 => write_rows_of::<16>(cells, codes, writes, flip, spilled),
         _ => unreachable!("widths are 64 to 1024"),
     }
 }
@@ -63,7 +62,6 @@ fn write_rows_body(
 #[inline(always)]
 fn write_rows_of<const LINES: usize>(
     cells: &mut [i8],
-    changed: &mut [bool],
     codes: &CodeWords<'_>,
     writes: &[Write],
     flip: u64,
@@ -81,7 +79,6 @@ fn write_rows_of<const LINES: usize>(
         if let Some(next) = writes.get(i + AHEAD) {
             fetch(next);
         }
-        changed[write.row as usize * width / PAGE] = true;
         let row = &mut cells[write.row as usize * width..][..width];
         if row[0] == WIDE {
             spilled.push(i as u32);
@@ -168,16 +165,7 @@ mod tests {
                 assert!(!naive_spilled.is_empty() && naive_spilled.len() < writes.len());
                 for path in Path::available() {
                     let (mut cells, mut spilled) = (before.clone(), Vec::new());
-                    let mut changed = vec![false; cells.len().div_ceil(PAGE)];
-                    write_rows_at(
-                        path,
-                        &mut cells,
-                        &mut changed,
-                        &codes,
-                        &writes,
-                        flip,
-                        &mut spilled,
-                    );
+                    write_rows_at(path, &mut cells, &codes, &writes, flip, &mut spilled);
                     assert!(cells == naive, "{path:?} width {width}");
                     assert_eq!(spilled, naive_spilled, "{path:?} width {width}");
                 }

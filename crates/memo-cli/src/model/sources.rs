@@ -1,0 +1,115 @@
+//! Footnotes: which document each part of a completion comes from.
+
+use super::complete::tint;
+use crate::output::{FAINT, GOOD, styled};
+use memo_store::{CompletionToken, Error, Snapshot, Stretch, StretchSource};
+use serde::Serialize;
+use std::fmt::{Display, Formatter};
+
+/// The parts of a completion and their sources.
+#[derive(Clone, Serialize)]
+pub(super) struct Footnotes {
+    /// None if the model is frozen and has no texts.
+    sources: Option<Vec<Stretch>>,
+}
+
+impl Footnotes {
+    pub(super) fn new(
+        model: &Snapshot,
+        prompt: &str,
+        tokens: &[CompletionToken],
+    ) -> anyhow::Result<Self> {
+        match model.attribute(prompt, tokens) {
+            Ok(stretches) => Ok(Footnotes { sources: Some(stretches) }),
+            Err(Error::NoTexts { .. }) => Ok(Footnotes { sources: None }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The sources that are named, each once, in order.
+    fn named(&self) -> Vec<&StretchSource> {
+        let mut named: Vec<&StretchSource> = Vec::new();
+        for source in self.sources.iter().flatten().filter_map(|part| part.source.as_ref()) {
+            if !named.iter().any(|other| same_place(other, source)) {
+                named.push(source);
+            }
+        }
+        named
+    }
+
+    /// Prints the tokens of the completion with marks, and the notes below.
+    pub(super) fn print(
+        &self,
+        f: &mut Formatter<'_>,
+        tokens: &[CompletionToken],
+    ) -> std::fmt::Result {
+        let named = self.named();
+        let (mut rest, mut ends_line) = (tokens, false);
+        let whole = [Stretch { text: String::new(), tokens: tokens.len(), source: None }];
+        for part in self.sources.as_deref().unwrap_or(&whole) {
+            let (these, after) = rest.split_at(part.tokens.min(rest.len()));
+            // The mark stands at the last word, not after the line's end.
+            let text: String = these.iter().map(|token| token.text.as_str()).collect();
+            let words = text.trim_end().len();
+            let mark = self.mark(part, &named);
+            let (mut at, mut marked) = (0, false);
+            for CompletionToken { text, probability, .. } in these {
+                let split = words.saturating_sub(at).min(text.len());
+                let style = tint(probability.unwrap_or(0.0));
+                write!(f, "{}", styled(style, &text[..split]))?;
+                at += text.len();
+                if at >= words && !marked {
+                    write!(f, "{}", styled(FAINT, &mark))?;
+                    marked = true;
+                }
+                write!(f, "{}", &text[split..])?;
+            }
+            if !text.is_empty() {
+                ends_line = text.ends_with('\n');
+            }
+            rest = after;
+        }
+        if !ends_line {
+            writeln!(f)?;
+        }
+        write!(f, "{self}")
+    }
+
+    fn mark(&self, part: &Stretch, named: &[&StretchSource]) -> String {
+        match &part.source {
+            Some(source) => {
+                let number = named.iter().position(|other| same_place(other, source));
+                number.map_or_else(String::new, |number| format!("[{}]", number + 1))
+            }
+            None if self.sources.is_some() => "[?]".to_owned(),
+            None => String::new(),
+        }
+    }
+}
+
+/// Whether two parts stand in the same line of a document: one note serves both.
+fn same_place(a: &StretchSource, b: &StretchSource) -> bool {
+    (&a.document, a.line) == (&b.document, b.line)
+}
+
+impl Display for Footnotes {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let Some(parts) = &self.sources else {
+            return writeln!(
+                f,
+                "  {}",
+                styled(FAINT, "no sources: the model is frozen and has no texts")
+            );
+        };
+        for (number, source) in self.named().into_iter().enumerate() {
+            let StretchSource { document, line, match_tokens, .. } = source;
+            let known = format!("line {line}, after {match_tokens} of the same tokens");
+            let number = styled(FAINT, format!("[{}]", number + 1));
+            writeln!(f, "  {number} {}  {}", styled(GOOD, document), styled(FAINT, known))?;
+        }
+        if parts.iter().any(|part| part.source.is_none()) {
+            writeln!(f, "  {}", styled(FAINT, "[?] no document has this here"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! Careless quotes: what people get wrong when they type from memory, and what still counts as an answer.
+
+use super::PROMPT;
+use super::places::Text;
+use memo::random::Draws;
+
+/// What is wrong with a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Damage {
+    Nothing,
+    Typo,
+    LastTypo,
+    Missing,
+    Doubled,
+    Swapped,
+    LowerCase,
+    Layout,
+    TrailingSpace,
+    MidWord,
+}
+
+impl Damage {
+    pub(super) const ALL: [Damage; 10] = [
+        Damage::Nothing,
+        Damage::Typo,
+        Damage::LastTypo,
+        Damage::Missing,
+        Damage::Doubled,
+        Damage::Swapped,
+        Damage::LowerCase,
+        Damage::Layout,
+        Damage::TrailingSpace,
+        Damage::MidWord,
+    ];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Damage::Nothing => "as it is",
+            Damage::Typo => "a typo in a recent word",
+            Damage::LastTypo => "a typo in the last word",
+            Damage::Missing => "a recent word missing",
+            Damage::Doubled => "a recent word twice",
+            Damage::Swapped => "two recent words swapped",
+            Damage::LowerCase => "lower case",
+            Damage::Layout => "line ends as spaces",
+            Damage::TrailingSpace => "a space at the end",
+            Damage::MidWord => "cut off in a word",
+        }
+    }
+
+    /// A prompt of words that begin at `first`, and where in the text its continuation begins. `None` where a text cannot be damaged
+    /// like this.
+    pub(super) fn prompt(
+        self,
+        text: &Text<'_>,
+        first: usize,
+        draws: &mut Draws,
+    ) -> Option<(String, usize)> {
+        let last = first + PROMPT - 1;
+        let (quote, end) = (text.quote(first..last + 1), text.words[last].end);
+        // One of the four words before the last.
+        let recent = last - 1 - draws.below(4) as usize;
+        let start = text.words[first].start;
+        let at = |i: usize| text.words[i].start - start..text.words[i].end - start;
+        let replaced = |i: usize, with: &str| {
+            let (before, after) = (&quote[..at(i).start], &quote[at(i).end..]);
+            format!("{before}{with}{after}")
+        };
+        let prompt = match self {
+            Damage::Nothing => quote.to_owned(),
+            Damage::Typo => replaced(recent, &misspelt(text.word(recent), draws)?),
+            Damage::LastTypo => replaced(last, &misspelt(text.word(last), draws)?),
+            Damage::Missing => {
+                quote[..at(recent).start].to_owned() + &quote[at(recent + 1).start..]
+            }
+            Damage::Doubled => {
+                let word = text.word(recent);
+                replaced(recent, &format!("{word} {word}"))
+            }
+            Damage::Swapped => {
+                let (one, other) = (text.word(recent - 1), text.word(recent));
+                if one == other {
+                    return None;
+                }
+                let between = &quote[at(recent - 1).end..at(recent).start];
+                let (before, after) = (&quote[..at(recent - 1).start], &quote[at(recent).end..]);
+                format!("{before}{other}{between}{one}{after}")
+            }
+            Damage::LowerCase => {
+                let lower = quote.to_lowercase();
+                (lower != quote).then_some(lower)?
+            }
+            Damage::Layout => {
+                let spaced = quote.split_whitespace().collect::<Vec<_>>().join(" ");
+                // A text of long lines is typed with a line end of one's own.
+                if spaced == quote { replaced_space(quote, at(recent).start)? } else { spaced }
+            }
+            Damage::TrailingSpace => {
+                // Elsewhere a space is not what follows.
+                text.text[end..].starts_with(' ').then(|| format!("{quote} "))?
+            }
+            Damage::MidWord => {
+                let word = text.word(last);
+                let letters: Vec<usize> = word.char_indices().map(|(i, _)| i).collect();
+                let cut = *letters.get(2..)?.get(letters.len().checked_sub(4)? / 2)?;
+                return Some((
+                    quote[..at(last).start + cut].to_owned(),
+                    text.words[last].start + cut,
+                ));
+            }
+        };
+        Some((prompt, end))
+    }
+}
+
+/// The space before a word as a line end.
+fn replaced_space(quote: &str, word: usize) -> Option<String> {
+    let before = quote[..word].strip_suffix(' ')?;
+    Some(format!("{before}\n{}", &quote[word..]))
+}
+
+/// A word with two neighbouring letters exchanged, or one replaced if they are the same. Words of fewer than four letters stay
+/// as they are, and so do numbers.
+fn misspelt(word: &str, draws: &mut Draws) -> Option<String> {
+    let mut letters: Vec<char> = word.chars().collect();
+    let alphabetic = letters.iter().take_while(|c| c.is_alphabetic()).count();
+    if alphabetic < 4 {
+        return None;
+    }
+    let at = 1 + draws.below(alphabetic as u64 - 2) as usize;
+    if letters[at] == letters[at + 1] || at + 1 == alphabetic {
+        letters[at] = if letters[at] == 'x' { 'q' } else { 'x' };
+    } else {
+        letters.swap(at, at + 1);
+    }
+    Some(letters.into_iter().collect())
+}
+
+/// Whether a completion gives the beginning of what follows, after at most one wrong word: at once, or at all.
+pub(super) fn right(completion: &str, expected: &str, characters: usize) -> (bool, bool) {
+    let words =
+        |text: &str, skip: usize| text.split_whitespace().skip(skip).collect::<Vec<_>>().join(" ");
+    let begins = |completion: String, expected: String| {
+        let beginning: String = expected.chars().take(characters).collect();
+        completion.starts_with(&beginning)
+    };
+    let at_once = begins(words(completion, 0), words(expected, 0));
+    let one_more = || begins(words(completion, 1), words(expected, 0));
+    let one_wrong = || begins(words(completion, 1), words(expected, 1));
+    (at_once, at_once || one_more() || one_wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "In the Harbour office every captain signed the heavy register \
+        before breakfast,\nthen nobody spoke until the whistle blew again across the water";
+
+    #[test]
+    fn every_damage_changes_the_prompt_and_not_what_follows() {
+        let text = Text::new(TEXT, vec![], 1);
+        for damage in Damage::ALL {
+            let mut changed = 0;
+            for first in 0..text.words.len() - PROMPT {
+                let Some((prompt, at)) = damage.prompt(&text, first, &mut text.draws(1)) else {
+                    continue;
+                };
+                let quote = text.quote(first..first + PROMPT);
+                assert!(at <= text.words[first + PROMPT - 1].end);
+                assert!(prompt.split_whitespace().count().abs_diff(PROMPT) <= 1, "{prompt}");
+                changed += usize::from(prompt != quote);
+            }
+            assert_eq!(changed > 0, damage != Damage::Nothing, "{}", damage.name());
+        }
+        let (prompt, at) = Damage::MidWord.prompt(&text, 0, &mut text.draws(1)).unwrap();
+        assert_eq!(prompt.clone() + &TEXT[at..], TEXT, "{prompt}");
+    }
+
+    #[test]
+    fn one_wrong_word_is_forgiven_and_two_are_not() {
+        let expected = "signed the heavy register before breakfast, then";
+        let judge = |completion| right(completion, expected, 30);
+        assert_eq!(judge(" signed the\nheavy register before breakfast"), (true, true));
+        assert_eq!(judge(" has signed the heavy register before breakfast"), (false, true));
+        assert_eq!(judge(" wrote the heavy register before breakfast, then"), (false, true));
+        assert_eq!(judge(" he wrote the heavy register before breakfast"), (false, false));
+        assert_eq!(judge(" signed the heavy"), (false, false));
+    }
+
+    #[test]
+    fn a_typo_is_one_letter() {
+        let mut draws = Text::new(TEXT, vec![], 1).draws(2);
+        for _ in 0..50 {
+            let typo = misspelt("captain", &mut draws).unwrap();
+            assert!(typo != "captain" && typo.len() == 7 && typo.starts_with('c'), "{typo}");
+        }
+        assert_eq!(misspelt("the", &mut draws), None);
+        assert_eq!(misspelt("1984", &mut draws), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! Places of a text: its tokens and its words, what of them is unique, and where to ask.
+
+use memo::random::{Draws, Purpose, Stream};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A text, as it was memorized.
+pub(super) struct Text<'t> {
+    pub(super) text: &'t str,
+    pub(super) tokens: Vec<u32>,
+    /// Where each word lies: what stands between white space.
+    pub(super) words: Vec<Range<usize>>,
+    seed: u64,
+}
+
+impl<'t> Text<'t> {
+    pub(super) fn new(text: &'t str, tokens: Vec<u32>, seed: u64) -> Self {
+        let start = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+        let words = text.split_whitespace().map(|word| start(word)..start(word) + word.len());
+        Text { text, tokens, words: words.collect(), seed }
+    }
+
+    /// A word.
+    pub(super) fn word(&self, i: usize) -> &'t str {
+        &self.text[self.words[i].clone()]
+    }
+
+    /// Some words as they stand in the text.
+    pub(super) fn quote(&self, words: Range<usize>) -> &'t str {
+        &self.text[self.words[words.start].start..self.words[words.end - 1].end]
+    }
+
+    /// Words after a place in the text, one space between them.
+    pub(super) fn after(&self, at: usize, words: usize) -> String {
+        let rest = self.text[at..].split_whitespace().take(words);
+        rest.collect::<Vec<_>>().join(" ")
+    }
+
+    pub(super) fn draws(&self, question: u32) -> Draws {
+        Stream::new(self.seed, Purpose::Sampling, question).draws()
+    }
+
+    /// Random places, in any order, each once.
+    pub(super) fn places(&self, question: u32, places: Range<usize>) -> Vec<usize> {
+        let order = self.draws(question).permutation(places.len());
+        order.into_iter().map(|place| places.start + place as usize).collect()
+    }
+}
+
+/// How often each run of `len` items occurs.
+pub(super) fn occurrences<T: std::hash::Hash + Eq>(items: &[T], len: usize) -> HashMap<&[T], u32> {
+    let mut seen = HashMap::new();
+    for run in items.windows(len) {
+        *seen.entry(run).or_default() += 1;
+    }
+    seen
+}
+
+/// What followed each run of `len` items most often; of equals, what came first.
+pub(super) fn most_frequent_next(tokens: &[u32], len: usize) -> HashMap<&[u32], u32> {
+    let mut followed: HashMap<&[u32], Vec<(u32, u32)>> = HashMap::new();
+    for run in tokens.windows(len + 1) {
+        let (context, next) = (&run[..len], run[len]);
+        let counts = followed.entry(context).or_default();
+        match counts.iter_mut().find(|(token, _)| *token == next) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((next, 1)),
+        }
+    }
+    let best = |counts: Vec<(u32, u32)>| counts.into_iter().rev().max_by_key(|&(_, count)| count);
+    followed.into_iter().filter_map(|(run, counts)| Some((run, best(counts)?.0))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_where_they_stand() {
+        let text = Text::new("The owl,\n reads  at night", vec![], 1);
+        assert_eq!((text.words.len(), text.word(4)), (5, "night"));
+        assert_eq!(text.quote(1..3), "owl,\n reads");
+        assert_eq!(text.after(text.words[1].end, 2), "reads at");
+        let mut places = text.places(7, 2..9);
+        places.sort_unstable();
+        assert!(places.into_iter().eq(2..9));
+    }
+
+    #[test]
+    fn what_follows_most_often_is_the_best_answer() {
+        let tokens = [1, 2, 3, 1, 2, 4, 1, 2, 4, 5];
+        assert_eq!(most_frequent_next(&tokens, 2)[&[1, 2][..]], 4);
+        assert_eq!(most_frequent_next(&tokens, 1)[&[4][..]], 1);
+        assert_eq!(occurrences(&tokens, 2)[&[1, 2][..]], 3);
+    }
+}

@@ -1,0 +1,102 @@
+//! How a prompt is known: whether it stands in the memory as it is, nearly, only its end, or not at all.
+
+use memo::readout::{BACKOFF, Matching, Scratch};
+use memo::sparse::Memory;
+use memo_text::Tokenizer;
+use serde::Serialize;
+
+/// How a prompt was found in the memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct PromptMatch {
+    /// In what way.
+    pub kind: MatchKind,
+    /// How many of the prompt's last tokens stand together in the memory.
+    pub tokens: usize,
+    /// The prompt's tokens.
+    pub of: usize,
+    /// Where the prompt differs from what the memory has: what was typed.
+    pub typed: Option<String>,
+    /// What the memory has in its place.
+    pub remembered: Option<String>,
+}
+
+/// In what way a prompt is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub enum MatchKind {
+    /// It stands in the memory as it is, all of it or its last eight tokens at least.
+    Verbatim,
+    /// It does but for its case and layout, or for a word or two.
+    Near,
+    /// Only its last few tokens do, so that what follows is a guess.
+    General,
+    /// The memory does not know it.
+    None,
+}
+
+/// Tokens that make a quote however long the prompt is.
+const QUOTE: usize = 8;
+
+/// Words that make one in another layout.
+const QUOTED_WORDS: usize = 4;
+
+/// A prompt's match, and the tokens to go on from if that are others.
+pub(super) struct Found {
+    pub(super) matched: PromptMatch,
+    pub(super) context: Option<Vec<u32>>,
+}
+
+impl Found {
+    /// Whether a prompt is better known in this form than in another.
+    pub(super) fn is_better_than(&self, other: &Found) -> bool {
+        let rank = |found: &Found| {
+            let kind = match found.matched.kind {
+                MatchKind::Verbatim => 3,
+                MatchKind::Near => 2,
+                MatchKind::General => 1,
+                MatchKind::None => 0,
+            };
+            (kind, found.matched.tokens)
+        };
+        rank(self) > rank(other)
+    }
+
+    /// Looks for a prompt in the memory. The last tokens may be chosen again, from `left` on.
+    pub(super) fn new(
+        memory: &Memory,
+        tokenizer: &Tokenizer,
+        prompt: &[u32],
+        left: usize,
+    ) -> Result<Self, memo::sparse::Error> {
+        let mut scratch = Scratch::default();
+        let matching = Matching::of(memory, prompt, &mut scratch)?;
+        let of = prompt.len();
+        let seen = matching.runs.len() - 1;
+        // What is chosen again need not be known as it was typed.
+        let taken = (of - left).min(seen.saturating_sub(1));
+        let before = matching.runs[seen - taken];
+        let quoted = |run: usize, of: usize| of > 0 && run >= of.min(QUOTE);
+        let found = |kind, tokens, context, differs: Option<(String, String)>| {
+            let (typed, remembered) = differs.unzip();
+            Found { matched: PromptMatch { kind, tokens, of, typed, remembered }, context }
+        };
+        if quoted(matching.run(), seen) {
+            return Ok(found(MatchKind::Verbatim, matching.run(), None, None));
+        }
+        if taken > 0 && before > 1 && quoted(before, seen - taken) {
+            return Ok(found(MatchKind::Verbatim, before, None, None));
+        }
+        if matching.words >= QUOTED_WORDS {
+            return Ok(found(MatchKind::Near, matching.run(), None, None));
+        }
+        if let Some(repair) = BACKOFF.repair(memory, prompt, &matching)? {
+            let text = |tokens: &[u32]| tokenizer.decode_lossy(tokens);
+            let differs = (text(&prompt[repair.kept..]), text(&repair.context[repair.kept..]));
+            return Ok(found(MatchKind::Near, matching.run(), Some(repair.context), Some(differs)));
+        }
+        let kind = if matching.run() > 1 { MatchKind::General } else { MatchKind::None };
+        Ok(found(kind, matching.run(), None, None))
+    }
+}

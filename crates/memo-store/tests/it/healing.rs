@@ -1,0 +1,157 @@
+//! Token healing: what people type ends where it ends, and is continued from there.
+
+use memo::readout::Sampling;
+use memo_store::{CompletionOptions, CompletionStream, FinishReason, NewDocument, NewModel, Store};
+use memo_text::Tokenizer;
+
+const TEXT: &str = "Night after night the old owl in the barn was reading encyclopaedias by candlelight.\n\nIn the \
+     morning, the naïve café owner asked: “Ça va, 夜の梟さん?” 🦉🦉 The unbelievable catalogue of \
+     misunderstandings, however, wouldn't end; 1,234,567 pages remained unread.";
+
+fn store(home: &tempfile::TempDir, tokenizer: Tokenizer) -> Store {
+    let new = NewModel { tokenizer, ..NewModel::default() };
+    let mut store = Store::create(&home.path().join("m.memo"), &new).unwrap();
+    store.memorize([NewDocument::text(TEXT).with_id("a")], None).unwrap();
+    store
+}
+
+fn each(mut test: impl FnMut(Store)) {
+    for tokenizer in [Tokenizer::gpt2(), Tokenizer::o200k()] {
+        let home = tempfile::tempdir().unwrap();
+        test(store(&home, tokenizer));
+    }
+}
+
+fn greedy() -> CompletionOptions {
+    CompletionOptions::greedy(400)
+}
+
+fn unhealed() -> CompletionOptions {
+    CompletionOptions { heal: false, ..greedy() }
+}
+
+/// Wherever a quote ends, in a space, a word or a symbol, the text goes on from there.
+#[test]
+fn a_prompt_is_continued_as_typed_wherever_it_ends() {
+    each(|store| {
+        let from = TEXT.find("candlelight").unwrap();
+        let mut wrong = Vec::new();
+        for end in (from..TEXT.len()).filter(|&end| TEXT.is_char_boundary(end)) {
+            let said =
+                store.complete(&TEXT[..end], &CompletionOptions::greedy(3)).unwrap().completion;
+            if said.is_empty() || !TEXT[end..].starts_with(&said) {
+                wrong.push((TEXT[..end].to_owned(), said));
+            }
+        }
+        assert_eq!(wrong, [], "{}", store.tokenizer().name());
+    });
+}
+
+#[test]
+fn without_healing_a_trailing_space_leads_elsewhere() {
+    each(|store| {
+        let prompt = "Night after night the old owl ";
+        let end = prompt.len();
+        assert_eq!(store.complete(prompt, &greedy()).unwrap().completion, TEXT[end..]);
+        assert_ne!(store.complete(prompt, &unhealed()).unwrap().completion, TEXT[end..]);
+    });
+}
+
+/// The tokens of a prompt may end inside a character; the completion has all of it.
+#[test]
+fn half_a_character_is_completed() {
+    each(|store| {
+        let tokenizer = store.tokenizer();
+        let tokens = tokenizer.encode(TEXT).unwrap();
+        for end in 30..tokens.len() {
+            let typed = tokenizer.decode(&tokens[..end]);
+            let whole = match std::str::from_utf8(&typed) {
+                Ok(_) => continue,
+                Err(error) => error.valid_up_to(),
+            };
+            let mut stream = CompletionStream::new(tokenizer, &tokens[..end], &greedy()).unwrap();
+            let mut text = String::new();
+            while let Some(token) = stream.next_token(store.memory().unwrap()).unwrap() {
+                text += &token.text;
+            }
+            assert_eq!(text, TEXT[whole..], "{} {end}", tokenizer.name());
+        }
+    });
+}
+
+/// A prompt that ends in tokens of the text, and one that the memory does not know.
+#[test]
+fn a_prompt_that_needs_no_healing_is_continued_as_before() {
+    each(|store| {
+        let mut other = store;
+        // Each text goes on after the end of a word and inside one.
+        let more = ["The cat sleeps.", "The catalogue is long.", "A cat and a catalogue."];
+        other.memorize(more.map(NewDocument::text), None).unwrap();
+        let sampled = CompletionOptions {
+            sampling: Sampling { temperature: 0.8, seed: 3, ..Sampling::default() },
+            top: Some(2),
+            contexts: true,
+            ..CompletionOptions::greedy(4)
+        };
+        let options = [CompletionOptions::greedy(4), sampled];
+        for prompt in ["Night after night", "The cat", "Nobody has ever heard zyx", "", " ", "Owl"]
+        {
+            for options in &options {
+                let healed = other.complete(prompt, options).unwrap();
+                let options = CompletionOptions { heal: false, ..options.clone() };
+                let before = other.complete(prompt, &options).unwrap();
+                assert_eq!(healed.tokens, before.tokens, "{prompt:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn healing_goes_with_sampling_stops_streams_and_lengths() {
+    each(|store| {
+        let prompt = "Night after night the old owl in the barn was reading encycl";
+        let rest = &TEXT[prompt.len()..];
+        let until = &rest[..rest.find(" candle").unwrap()];
+        let options = CompletionOptions {
+            sampling: Sampling { temperature: 0.2, seed: 9, ..Sampling::default() },
+            stop: vec![" candle".to_owned()],
+            top: Some(1),
+            contexts: true,
+            ..greedy()
+        };
+        let done = store.complete(prompt, &options).unwrap();
+        assert_eq!((done.completion.as_str(), done.finish_reason), (until, FinishReason::Stop));
+        // Every token of it has what was asked for, the first one too.
+        assert!(done.tokens.iter().all(|t| t.probability.unwrap() > 0.0 && t.layer.is_some()));
+        let streamed: Vec<_> =
+            store.tokens(prompt, &options).unwrap().map(Result::unwrap).collect();
+        assert_eq!(streamed, done.tokens);
+        // The first text may itself be a stop.
+        let stop = vec![rest.chars().next().unwrap().to_string()];
+        let stopped = store.complete(prompt, &CompletionOptions { stop, ..greedy() }).unwrap();
+        assert_eq!((stopped.completion.as_str(), stopped.finish_reason), ("", FinishReason::Stop));
+        for length in 0..4 {
+            let cut = store.complete(prompt, &CompletionOptions::greedy(length)).unwrap();
+            assert_eq!(cut.tokens.len(), length);
+            assert!(rest.starts_with(&cut.completion));
+        }
+    });
+}
+
+/// A memory in shards is asked for what follows the context, which is the healed one while there is healing.
+#[test]
+fn a_choice_of_healing_can_be_made_again() {
+    each(|store| {
+        let prompt = store.tokenizer().encode("Night after night the old owl in the ba").unwrap();
+        let mut stream = CompletionStream::new(store.tokenizer(), &prompt, &greedy()).unwrap();
+        let memory = store.memory().unwrap();
+        let mut text = String::new();
+        while stream.choose(memory).unwrap().is_some() {
+            assert!(!stream.context().is_empty());
+            let choice = stream.choose(memory).unwrap().unwrap();
+            stream.accept(choice);
+            text.extend(std::iter::from_fn(|| stream.take_ready()).map(|token| token.text));
+        }
+        assert_eq!(text, TEXT["Night after night the old owl in the ba".len()..]);
+    });
+}

@@ -1,0 +1,57 @@
+//! Matching: how much of a text stands in the memory as it is.
+
+use super::Scratch;
+use crate::sparse::{Error, Memory};
+
+/// How many tokens of a text are looked at, the last ones.
+const LOOKED_AT: usize = 192;
+
+/// How a text is known, position by position.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matching {
+    /// The first position that was looked at.
+    pub first: usize,
+    /// How many tokens before each position from there on stand together in the memory.
+    pub runs: Vec<usize>,
+    /// How many of the last words stand together in the memory, whatever their case and layout.
+    pub words: usize,
+}
+
+impl Matching {
+    /// Looks at the end of a text.
+    pub fn of(memory: &Memory, text: &[u32], scratch: &mut Scratch) -> Result<Self, Error> {
+        let text = memory.view(text)?;
+        let first = text.len().saturating_sub(LOOKED_AT);
+        let Scratch { reader, trust } = scratch;
+        // What is read here is not what was read last any more.
+        trust.clear();
+        let (mut runs, mut run) = (vec![0], 0);
+        for p in first..text.len() {
+            reader.read(memory, &text[first..p])?;
+            let levels = &reader.levels;
+            let token = text[p];
+            let knows = |list: &[(u32, i64)]| list.binary_search_by_key(&token, |e| e.0).is_ok();
+            let longest = levels.tokens().iter().rev().find(|level| knows(&level.list));
+            run = match longest {
+                // A context that occurred once occurred where the run is.
+                Some(level) if level.totals.total == 1 => run.max(level.span) + 1,
+                Some(level) => level.span + 1,
+                None if p > first && memory.followed(text[p - 1], token)? > 0 => 2,
+                None => usize::from(memory.unigrams()[token as usize] > 0),
+            };
+            runs.push(run);
+        }
+        reader.read(memory, &text[first..])?;
+        let words = reader.levels.words().last().map(|level| memory.settings().context(level.slot));
+        let words = match words {
+            Some(crate::sparse::Context::Words(words)) => words as usize,
+            _ => 0,
+        };
+        Ok(Matching { first, runs, words })
+    }
+
+    /// Returns how many of the last tokens stand together in the memory.
+    pub fn run(&self) -> usize {
+        self.runs.last().copied().unwrap_or(0)
+    }
+}

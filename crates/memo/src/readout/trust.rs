@@ -1,0 +1,111 @@
+//! Trust: how probable it is that a text is being quoted from memory, by how well the memory has foretold it so far.
+//!
+//! Each token speaks for a quote as much as the longest context that had occurred made it more probable than running text
+//! would be: ln(q/p), within limits. The sum over the last tokens, and what is expected before, are the log-odds. This is the
+//! match model of compressors that mix contexts: it costs new text nothing, because new text is not foretold.
+
+use super::Constants;
+use super::backoff::Interpolation;
+use crate::sparse::{Context, Error, Levels, Memory, Reader};
+
+/// What the last tokens of a text say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trust {
+    /// The memory's state, and the context that was read last.
+    stamp: u64,
+    context: Vec<u32>,
+    /// What each of the last tokens said, the newest last.
+    gains: Vec<f64>,
+}
+
+impl Trust {
+    /// Reads what followed a context, after what its last tokens say. `reader` must be the one of the last call.
+    pub(super) fn follow(
+        &mut self,
+        constants: &Constants,
+        memory: &Memory,
+        context: &[u32],
+        reader: &mut Reader,
+    ) -> Result<(), Error> {
+        let known = self.stamp == memory.stamp();
+        if known && self.context == context {
+            return Ok(());
+        }
+        let goes_on = known
+            && context
+                .split_last()
+                .is_some_and(|(_, before)| self.ends_as(memory, constants, before));
+        if let (true, Some(&token)) = (goes_on, context.last()) {
+            self.hear(constants, memory, &reader.levels, token)?;
+        } else {
+            // A failure must not leave levels of another context behind.
+            self.stamp = 0;
+            self.gains.clear();
+            for p in context.len().saturating_sub(constants.window)..context.len() {
+                reader.read(memory, &context[..p])?;
+                self.context.clear();
+                self.context.extend_from_slice(&context[..p]);
+                self.hear(constants, memory, &reader.levels, context[p])?;
+            }
+        }
+        self.context.clear();
+        self.context.extend_from_slice(context);
+        self.stamp = 0;
+        reader.read(memory, context)?;
+        self.stamp = memory.stamp();
+        Ok(())
+    }
+
+    /// Whether the context that was read last and another are the same as far as can matter.
+    fn ends_as(&self, memory: &Memory, constants: &Constants, other: &[u32]) -> bool {
+        let seen = memory.settings().reach() + constants.window;
+        let last = |tokens: &[u32]| tokens.len().saturating_sub(seen);
+        self.context[last(&self.context)..] == other[last(other)..]
+    }
+
+    /// Takes in the token that came after the context that was read last.
+    fn hear(
+        &mut self,
+        constants: &Constants,
+        memory: &Memory,
+        levels: &Levels,
+        token: u32,
+    ) -> Result<(), Error> {
+        let (p, q) = expected(memory, levels, token)?;
+        let q = (1.0 - constants.slip) * q + constants.slip * p;
+        let gain = if levels.first.total > 0 { libm::log(q / p) } else { 0.0 };
+        let [most, least] = constants.gain;
+        if self.gains.len() == constants.window {
+            self.gains.remove(0);
+        }
+        self.gains.push(gain.clamp(-least, most));
+        Ok(())
+    }
+
+    /// The probability that what follows is a quote.
+    pub(super) fn quote(&self, constants: &Constants) -> f64 {
+        let odds = constants.quote + self.gains.iter().sum::<f64>();
+        1.0 / (1.0 + libm::exp(-odds))
+    }
+
+    /// Has the next context read from its beginning.
+    pub(super) fn clear(&mut self) {
+        self.stamp = 0;
+    }
+}
+
+/// The probability of a token in running text, and that in a quote.
+fn expected(memory: &Memory, levels: &Levels, token: u32) -> Result<(f64, f64), Error> {
+    let count = memory.followed(levels.before, token)?;
+    let first = Interpolation::new(Context::Tokens(1), levels.first.total, levels.first.kinds);
+    let prior = memory.prior().p.get(token as usize).copied().unwrap_or(0.0);
+    let mut p = first.share(count) + first.rest * prior;
+    let mut q = if levels.first.total > 0 { count as f64 / levels.first.total as f64 } else { p };
+    for level in levels.tokens() {
+        let (context, count) = (memory.settings().context(level.slot), level.count(token));
+        let own = Interpolation::new(context, level.totals.total, level.totals.kinds);
+        p = own.share(count) + own.rest * p;
+        q = count as f64 / level.totals.total as f64;
+    }
+    Ok((p, q))
+}

@@ -1,0 +1,280 @@
+//! Reading: how often each token followed the contexts that end at a position, from the shortest to the longest.
+//!
+//! The successors of the last token and of the last two are listed; a longer context can only have been followed by tokens
+//! that followed the shorter one, so only these are looked up. Counts are exact but for contexts that share a hash.
+
+use super::keys::{BOUNDARY, Keys};
+use super::settings::{Context, WORD_REACH};
+use super::tables::TableKind;
+use super::{Error, Memory};
+use crate::words::WordState;
+
+/// What one slot remembers of a context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evidence {
+    /// The context, as far as there is text for it.
+    pub context: Context,
+    /// Whether it is all that a document began with.
+    pub from_start: bool,
+    /// How often it occurred before.
+    pub total: i64,
+    /// What followed, the most frequent first.
+    pub successors: Vec<Successor>,
+}
+
+/// A token that followed a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// The token.
+    pub token: u32,
+    /// How often.
+    pub count: i64,
+}
+
+/// Totals of a context: how often it occurred, and how many tokens followed it once, twice, and more often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) total: i64,
+    pub(crate) kinds: [i64; 3],
+}
+
+impl Totals {
+    #[inline(always)]
+    fn add(&mut self, count: i64) {
+        self.total += count;
+        self.kinds[(count.min(3) - 1) as usize] += 1;
+    }
+}
+
+/// What followed a context of several tokens or words.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Level {
+    pub(crate) slot: usize,
+    /// How many of the last tokens it sees.
+    pub(crate) span: usize,
+    pub(crate) totals: Totals,
+    /// Tokens and their counts, in order of the tokens.
+    pub(crate) list: Vec<(u32, i64)>,
+}
+
+impl Level {
+    /// Returns how often a token followed.
+    pub(crate) fn count(&self, token: u32) -> i64 {
+        let found = self.list.binary_search_by_key(&token, |&(token, _)| token);
+        found.map_or(0, |i| self.list[i].1)
+    }
+
+    fn begin(&mut self, slot: usize, span: usize) {
+        (self.slot, self.span) = (slot, span);
+        self.totals = Totals::default();
+        self.list.clear();
+    }
+
+    #[inline(always)]
+    fn push(&mut self, token: u32, count: i64) {
+        // More may have been forgotten than memorized.
+        if count > 0 {
+            self.totals.add(count);
+            self.list.push((token, count));
+        }
+    }
+}
+
+/// What followed the contexts that end at one position.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Levels {
+    /// The last token, or the boundary.
+    pub(crate) before: u32,
+    /// Of the last token.
+    pub(crate) first: Totals,
+    /// The most that a token followed the last one.
+    pub(crate) most: i64,
+    /// How often each token of the first of `tokens` followed the last token.
+    pub(crate) pairs: Vec<i64>,
+    /// Whether all contexts of tokens that there is text for occurred.
+    pub(crate) whole: bool,
+    tokens: Vec<Level>,
+    used_tokens: usize,
+    words: Vec<Level>,
+    used_words: usize,
+}
+
+impl Levels {
+    /// Returns the contexts of two and more tokens that occurred, the shortest first.
+    pub(crate) fn tokens(&self) -> &[Level] {
+        &self.tokens[..self.used_tokens]
+    }
+
+    /// Returns the contexts of words that occurred, the shortest first.
+    pub(crate) fn words(&self) -> &[Level] {
+        &self.words[..self.used_words]
+    }
+}
+
+/// Reads contexts; keeps its buffers from one to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reader {
+    hashes: Vec<u64>,
+    pub(crate) levels: Levels,
+}
+
+/// Makes an empty level at the end of those in use.
+fn next_level(levels: &mut Vec<Level>, used: usize, slot: usize, span: usize) {
+    if levels.len() == used {
+        levels.push(Level::default());
+    }
+    levels[used].begin(slot, span);
+}
+
+impl Reader {
+    /// Reads what followed a context, which is a view ([`Memory::view`]): it has no end token in it.
+    pub(crate) fn read(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
+        let Reader { hashes, levels } = self;
+        let settings = memory.settings();
+        let before = context.last().copied().unwrap_or(BOUNDARY);
+        levels.before = before;
+        levels.used_tokens = 0;
+        levels.used_words = 0;
+        memory.keys.suffixes(context, hashes);
+        let successors = memory.tables.table(TableKind::Successors);
+        let events = memory.tables.table(TableKind::Events);
+        // A context that is longer than the text before it is all of that, from the boundary on.
+        let hash = |len: u32| hashes[(len as usize).min(hashes.len()) - 1];
+        let applies =
+            |slot: usize| slot == 0 || (settings.tokens[slot - 1] as usize) <= context.len();
+        let mut slot = 1;
+        while levels.used_tokens == slot - 1 && slot < settings.tokens.len() && applies(slot) {
+            let hash = hash(settings.tokens[slot]);
+            let span = (settings.tokens[slot] as usize).min(context.len());
+            next_level(&mut levels.tokens, slot - 1, slot, span);
+            let (shorter, longer) = levels.tokens.split_at_mut(slot - 1);
+            let (shorter, level) = (shorter.last(), &mut longer[0]);
+            if settings.listed(slot) {
+                // Only a shared hash can list a token that did not follow the shorter context.
+                successors.each_token(memory.keys.listed(slot, hash, 0), |token, count| {
+                    let most = shorter.map_or(i64::MAX, |shorter| shorter.count(token));
+                    level.push(token, count.min(most));
+                })?;
+            } else {
+                for &(token, most) in shorter.iter().flat_map(|shorter| &shorter.list) {
+                    let count = events.get(memory.keys.event(slot, hash, token))?;
+                    level.push(token, count.min(most));
+                }
+            }
+            levels.used_tokens += usize::from(!level.list.is_empty());
+            slot += 1;
+        }
+        // That no document begins with a prompt says nothing.
+        levels.whole =
+            levels.used_tokens == slot - 1 || settings.tokens[slot - 1] as usize > context.len();
+        self.read_first(memory)?;
+        self.read_words(memory, context)
+    }
+
+    /// Reads the successors of the last token: their totals, and those that the next level has too.
+    fn read_first(&mut self, memory: &Memory) -> Result<(), Error> {
+        let Levels { before, first, most, pairs, tokens, used_tokens, .. } = &mut self.levels;
+        *first = Totals::default();
+        *most = 0;
+        pairs.clear();
+        let listed: &[(u32, i64)] = if *used_tokens > 0 { &tokens[0].list } else { &[] };
+        let mut next = 0;
+        memory.tables.table(TableKind::Pairs).each_token(
+            Keys::pair(*before, 0),
+            |token, count| {
+                if count <= 0 {
+                    return;
+                }
+                first.add(count);
+                *most = (*most).max(count);
+                while next < listed.len() && listed[next].0 <= token {
+                    pairs.push(if listed[next].0 == token { count } else { 0 });
+                    next += 1;
+                }
+            },
+        )?;
+        pairs.resize(listed.len(), 0);
+        Ok(())
+    }
+
+    fn read_words(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
+        let settings = memory.settings();
+        let Some(words) = memory.words() else { return Ok(()) };
+        let state = WordState::before(words, context, context.len(), WORD_REACH);
+        let Levels { words: levels, used_words, .. } = &mut self.levels;
+        for (i, &len) in settings.words.iter().enumerate() {
+            let Some(hash) = state.within(len as usize, WORD_REACH) else { break };
+            let slot = settings.tokens.len() + i;
+            next_level(levels, i, slot, state.span(len as usize).unwrap_or(0));
+            if i == 0 {
+                let cell = memory.keys.listed(slot, hash, 0);
+                let table = memory.tables.table(TableKind::Successors);
+                table.each_token(cell, |token, count| levels[0].push(token, count))?;
+            } else {
+                let events = memory.tables.table(TableKind::Events);
+                let (shorter, longer) = levels.split_at_mut(i);
+                for &(token, most) in &shorter[i - 1].list {
+                    let count = events.get(memory.keys.event(slot, hash, token))?;
+                    longer[0].push(token, count.min(most));
+                }
+            }
+            if levels[i].list.is_empty() {
+                break;
+            }
+            *used_words = i + 1;
+        }
+        Ok(())
+    }
+}
+
+impl Memory {
+    /// Returns the tokens of a context after its last end token, because documents have no neighbours.
+    pub(crate) fn view<'a>(&self, context: &'a [u32]) -> Result<&'a [u32], Error> {
+        self.settings().check_tokens(context)?;
+        let end = context.iter().rposition(|&token| token == self.settings().end);
+        Ok(&context[end.map_or(0, |end| end + 1)..])
+    }
+
+    /// Returns how often a token followed another (or the boundary), exactly.
+    pub(crate) fn followed(&self, before: u32, token: u32) -> Result<i64, Error> {
+        self.tables.table(TableKind::Pairs).get(Keys::pair(before, token))
+    }
+
+    /// Calls `take` with the successors of a token (or of the boundary), in order, and their counts.
+    pub(crate) fn each_successor(
+        &self,
+        before: u32,
+        take: impl FnMut(u32, i64),
+    ) -> Result<(), Error> {
+        self.tables.table(TableKind::Pairs).each_token(Keys::pair(before, 0), take)
+    }
+
+    /// Returns what each slot remembers of a context, without those whose context never occurred.
+    pub fn evidence(&self, context: &[u32]) -> Result<Vec<Evidence>, Error> {
+        let mut reader = Reader::default();
+        let context = self.view(context)?;
+        let given = context.len() as u32;
+        reader.read(self, context)?;
+        let Levels { before, first, .. } = reader.levels;
+        let mut list = Vec::new();
+        self.each_successor(before, |token, count| {
+            if count > 0 {
+                list.push((token, count));
+            }
+        })?;
+        let first = Level { slot: 0, span: 1, totals: first, list };
+        let levels =
+            [&first].into_iter().chain(reader.levels.tokens()).chain(reader.levels.words());
+        let evidence = levels.filter(|level| level.totals.total > 0).map(|level| {
+            let mut successors: Vec<Successor> =
+                level.list.iter().map(|&(token, count)| Successor { token, count }).collect();
+            successors.sort_by(|a, b| b.count.cmp(&a.count).then(a.token.cmp(&b.token)));
+            let (context, from_start) = match self.settings().context(level.slot) {
+                Context::Tokens(len) if len > given => (Context::Tokens(given), true),
+                context => (context, false),
+            };
+            Evidence { context, from_start, total: level.totals.total, successors }
+        });
+        Ok(evidence.collect())
+    }
+}
