@@ -188,6 +188,10 @@ const SUPPORT: usize = 3;
 /// The longest loop that is noticed, in tokens.
 const LONGEST_LOOP: usize = 32;
 
+/// Tokens that may repeat what came before them if the memory has such a text: no context is longer, so that it cannot know where
+/// that ends.
+const LONGEST_REPEATED: usize = 64;
+
 /// A token that was chosen and is not yet part of the completion.
 pub struct CompletionChoice {
     chosen: Chosen,
@@ -213,6 +217,8 @@ pub struct CompletionStream {
     healing: Option<Healing>,
     /// How the prompt was found, once that was looked for.
     matched: Option<PromptMatch>,
+    /// Whether the prompt is in the memory, so that what follows is what followed it there.
+    quoting: bool,
     prompt: Vec<u32>,
     /// The last tokens of the completion.
     last: Vec<u32>,
@@ -238,6 +244,7 @@ impl CompletionStream {
             generation: Generation::new(prompt, options.sampling.clone()),
             healing: if options.heal { Healing::new(tokenizer, prompt) } else { None },
             matched: None,
+            quoting: false,
             prompt: prompt.to_vec(),
             last: Vec::new(),
             decoder: Some(StreamDecoder::after(tokenizer, prompt)),
@@ -310,6 +317,10 @@ impl CompletionStream {
                 self.end(FinishReason::Unknown);
                 return Ok(None);
             }
+            if repeats(&self.last, choice.token, known) {
+                self.end(FinishReason::Loop);
+                return Ok(None);
+            }
         }
         let context = if options.contexts {
             MatchedContext::of(memory, generation.context(), choice.token)?
@@ -334,8 +345,7 @@ impl CompletionStream {
     /// Looks for the prompt in the memory, and puts it right if it is nearly there.
     fn find(&mut self, memory: &Memory) -> Result<(), Error> {
         let look = |prompt: &[u32], healing: Option<&Healing>| {
-            let left = healing.map_or(prompt.len(), |healing| healing.prompt().0.len());
-            Found::new(memory, &self.tokenizer, prompt, left)
+            Found::new(memory, &self.tokenizer, prompt, healing)
         };
         let mut found = look(&self.prompt, self.healing.as_ref())?;
         if found.matched.kind != MatchKind::Verbatim
@@ -349,10 +359,11 @@ impl CompletionStream {
             }
         }
         let Found { matched, context } = found;
-        if let Some(context) = context {
-            self.generation = Generation::new(&context, self.options.sampling.clone());
+        self.quoting = matches!(matched.kind, MatchKind::Verbatim | MatchKind::Near);
+        if context.is_some() {
             self.healing = self.healing.take().filter(|_| matched.kind == MatchKind::Verbatim);
         }
+        self.begin_after(&context.unwrap_or_else(|| self.prompt.clone()));
         let unknown = matched.kind == MatchKind::None;
         self.matched = Some(matched);
         if unknown && !self.options.guesses() {
@@ -398,13 +409,20 @@ impl CompletionStream {
         // Where a tokenizer's text is not that of its tokens one by one, what was typed stays.
         if let Some(text) = text.strip_prefix(&*decode(typed).1) {
             let text = text.to_owned();
-            self.generation = Generation::new(healing.context(), self.options.sampling.clone());
+            let after = healing.context().to_vec();
+            self.begin_after(&after);
             self.decoder = Some(decoder);
             if beyond {
                 self.take(token, text, score, context);
             }
         }
         self.healing = None;
+    }
+
+    /// Goes on from some tokens.
+    fn begin_after(&mut self, tokens: &[u32]) {
+        let generation = Generation::new(tokens, self.options.sampling.clone());
+        self.generation = if self.quoting { generation.quoting() } else { generation };
     }
 
     /// Adds a token to the completion.
@@ -416,7 +434,10 @@ impl CompletionStream {
         context: Option<MatchedContext>,
     ) {
         self.generated += 1;
-        let looping = self.repeats(token);
+        if self.last.len() == 4 * LONGEST_LOOP {
+            self.last.remove(0);
+        }
+        self.last.push(token);
         self.filter.push(CompletionToken::new(token, text, score, context));
         if self.filter.stopped() {
             return self.end(FinishReason::Stop);
@@ -426,22 +447,7 @@ impl CompletionStream {
         if self.generated == self.options.max_tokens {
             // A character that is cut off by the length is left out.
             self.end(FinishReason::Length);
-        } else if looping && self.options.find && !self.options.guesses() {
-            self.end(FinishReason::Loop);
         }
-    }
-
-    /// Whether the completion has said the same four times in a row, with this token.
-    fn repeats(&mut self, token: u32) -> bool {
-        if self.last.len() == 4 * LONGEST_LOOP {
-            self.last.remove(0);
-        }
-        self.last.push(token);
-        let n = self.last.len();
-        (1..=LONGEST_LOOP.min(n / 4)).any(|len| {
-            let end = &self.last[n - 4 * len..];
-            end[len..] == end[..3 * len]
-        })
     }
 
     fn end(&mut self, reason: FinishReason) {
@@ -470,6 +476,18 @@ impl CompletionStream {
     pub fn finish_reason(&self) -> Option<FinishReason> {
         self.finish
     }
+}
+
+/// Whether a text would say something for the fourth time in a row with a token, which the memory knows after `known` tokens. A
+/// text may do that; but then contexts that see all of it know how it goes on.
+fn repeats(text: &[u32], token: u32, known: usize) -> bool {
+    let n = text.len();
+    (1..=LONGEST_LOOP.min(n / 3)).any(|len| {
+        let same = |back: usize| back + len <= n && text[n - back] == text[n - back - len];
+        token == text[n - len]
+            && (1..=2 * len).all(same)
+            && (known <= 3 * len || (1..LONGEST_REPEATED).all(same))
+    })
 }
 
 /// The tokens of a completion, generated one by one from a snapshot.

@@ -21,6 +21,7 @@ const MOST_TAKEN: usize = 8;
 const MOST_TRIED: usize = 4096;
 
 /// The end of a prompt that is chosen again.
+#[derive(Clone)]
 pub(super) struct Healing {
     /// The tokens that are left of the prompt, and those chosen after them.
     context: Vec<u32>,
@@ -113,6 +114,25 @@ impl Healing {
         let score = top.filter(|_| beyond);
         let score = score.map(|top| TokenScore::new(&distribution, best, top)).transpose()?;
         Ok(Healed::Token(best, score))
+    }
+
+    /// All that is chosen, after what was left of the prompt; `None` if the end stays as it was typed.
+    pub(super) fn healed(
+        &self,
+        memory: &Memory,
+        tokenizer: &Tokenizer,
+    ) -> Result<Option<Vec<u32>>, Error> {
+        let mut healing = self.clone();
+        loop {
+            match healing.choose(memory, tokenizer, None)? {
+                Healed::Typed => return Ok(None),
+                Healed::Token(token, _) => {
+                    if healing.accept(tokenizer, token).is_some() {
+                        return Ok(Some(healing.context));
+                    }
+                }
+            }
+        }
     }
 
     /// Goes on by a token; `None` until all that was taken back is chosen again, then whether this token goes beyond it.

@@ -1,5 +1,7 @@
 //! How a prompt is known: whether it stands in the memory as it is, nearly, only its end, or not at all.
 
+use super::healing::Healing;
+use crate::error::Error;
 use memo::readout::{BACKOFF, Matching, Scratch};
 use memo::sparse::Memory;
 use memo_text::Tokenizer;
@@ -39,9 +41,6 @@ pub enum MatchKind {
 /// Tokens that make a quote however long the prompt is.
 const QUOTE: usize = 8;
 
-/// Words that make one in another layout.
-const QUOTED_WORDS: usize = 4;
-
 /// A prompt's match, and the tokens to go on from if that are others.
 pub(super) struct Found {
     pub(super) matched: PromptMatch,
@@ -63,38 +62,37 @@ impl Found {
         rank(self) > rank(other)
     }
 
-    /// Looks for a prompt in the memory. The last tokens may be chosen again, from `left` on.
+    /// Looks for a prompt in the memory, whose end may be chosen again.
     pub(super) fn new(
         memory: &Memory,
         tokenizer: &Tokenizer,
         prompt: &[u32],
-        left: usize,
-    ) -> Result<Self, memo::sparse::Error> {
-        let mut scratch = Scratch::default();
-        let matching = Matching::of(memory, prompt, &mut scratch)?;
+        healing: Option<&Healing>,
+    ) -> Result<Self, Error> {
         let of = prompt.len();
-        let seen = matching.runs.len() - 1;
-        // What is chosen again need not be known as it was typed.
-        let taken = (of - left).min(seen.saturating_sub(1));
-        let before = matching.runs[seen - taken];
-        let quoted = |run: usize, of: usize| of > 0 && run >= of.min(QUOTE);
         let found = |kind, tokens, context, differs: Option<(String, String)>| {
             let (typed, remembered) = differs.unzip();
             Found { matched: PromptMatch { kind, tokens, of, typed, remembered }, context }
         };
-        if quoted(matching.run(), seen) {
+        let mut scratch = Scratch::default();
+        let matching = Matching::of(memory, prompt, &mut scratch)?;
+        if matching.is_quote(QUOTE) {
             return Ok(found(MatchKind::Verbatim, matching.run(), None, None));
         }
-        if taken > 0 && before > 1 && quoted(before, seen - taken) {
-            return Ok(found(MatchKind::Verbatim, before, None, None));
+        if let Some(healed) =
+            healing.map(|healing| healing.healed(memory, tokenizer)).transpose()?.flatten()
+        {
+            let matching = Matching::of(memory, &healed, &mut scratch)?;
+            if healed.len() > 1 && matching.is_quote(QUOTE) {
+                return Ok(found(MatchKind::Verbatim, matching.run(), None, None));
+            }
         }
-        if matching.words >= QUOTED_WORDS {
-            return Ok(found(MatchKind::Near, matching.run(), None, None));
-        }
-        if let Some(repair) = BACKOFF.repair(memory, prompt, &matching)? {
-            let text = |tokens: &[u32]| tokenizer.decode_lossy(tokens);
-            let differs = (text(&prompt[repair.kept..]), text(&repair.context[repair.kept..]));
-            return Ok(found(MatchKind::Near, matching.run(), Some(repair.context), Some(differs)));
+        if let Some(repair) = BACKOFF.repair(memory, prompt, &mut scratch)? {
+            let (typed, remembered) = repair.differ;
+            let text = |tokens: &[u32]| tokenizer.decode_lossy(tokens).trim().to_owned();
+            let differs = (text(&prompt[typed]), text(&repair.context[remembered]));
+            let differs = (differs.0 != differs.1).then_some(differs);
+            return Ok(found(MatchKind::Near, repair.run, Some(repair.context), differs));
         }
         let kind = if matching.run() > 1 { MatchKind::General } else { MatchKind::None };
         Ok(found(kind, matching.run(), None, None))

@@ -7,6 +7,7 @@
 //!    longest context has foretold the last few tokens, compared with step 1, says how probable that is (`trust`), and so
 //!    much of the probability goes to what followed the longest context. New text is not foretold and loses nothing.
 
+use super::ahead::Ahead;
 use super::trust::Trust;
 use super::{Constants, Distribution, discounts};
 use crate::sparse::{Context, Error, Level, Levels, Memory, Reader};
@@ -26,6 +27,7 @@ pub static BACKOFF: Backoff = Backoff { constants: Constants::DEFAULT };
 pub struct Scratch {
     pub(super) reader: Reader,
     pub(super) trust: Trust,
+    pub(super) ahead: Ahead,
 }
 
 /// A level's discounts and what they leave to the shorter contexts.
@@ -95,6 +97,50 @@ impl Backoff {
         self.distribution(memory, context, scratch)?.best()
     }
 
+    /// Returns the most probable next token; if a text is being quoted, that of the longest match, however long ([`ahead`]).
+    ///
+    /// [`ahead`]: super::ahead
+    pub fn best_ahead(
+        &self,
+        memory: &Memory,
+        context: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<u32, Error> {
+        let distribution = self.distribution(memory, context, scratch)?;
+        self.settle(memory, context, scratch, &distribution, false)
+    }
+
+    /// Returns what [`Backoff::best_ahead`] does, from a distribution that was just read. `quoting` says that the text is known to
+    /// be a quote.
+    pub(super) fn settle(
+        &self,
+        memory: &Memory,
+        context: &[u32],
+        scratch: &mut Scratch,
+        distribution: &Distribution<'_>,
+        quoting: bool,
+    ) -> Result<u32, Error> {
+        let Scratch { reader, trust, ahead } = scratch;
+        let mut best = distribution.best()?;
+        let Some(level) = reader.levels.tokens().last() else { return Ok(best) };
+        if !quoting && trust.quote(&self.constants) < 0.5 {
+            return Ok(best);
+        }
+        if quoting {
+            // Of what followed most often, the most probable.
+            let most = level.list.iter().map(|&(_, count)| count).max().unwrap_or(0);
+            let mut highest = -1.0;
+            for &(token, _) in level.list.iter().filter(|&&(_, count)| count == most) {
+                let p = distribution.probability(token)?;
+                if p > highest {
+                    (best, highest) = (token, p);
+                }
+            }
+        }
+        let furthest = ahead.furthest(memory, memory.view(context)?, level, best)?;
+        Ok(furthest.unwrap_or(best))
+    }
+
     /// Reads what followed a context; returns how probable it is that it is being quoted.
     pub(super) fn read(
         &self,
@@ -103,7 +149,7 @@ impl Backoff {
         scratch: &mut Scratch,
     ) -> Result<f64, Error> {
         let context = memory.view(context)?;
-        let Scratch { reader, trust } = scratch;
+        let Scratch { reader, trust, .. } = scratch;
         trust.follow(&self.constants, memory, context, reader)?;
         let quote = trust.quote(&self.constants);
         // Words that stand together in the memory in another layout are a quote more often than not.

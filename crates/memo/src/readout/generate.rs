@@ -33,13 +33,22 @@ pub struct Generation {
     sampling: Sampling,
     draws: Draws,
     scratch: Scratch,
+    quoting: bool,
 }
 
 impl Generation {
     /// What follows `prompt`, which is all of the prompt or at least the read-out's window.
     pub fn new(prompt: &[u32], sampling: Sampling) -> Self {
         let draws = Stream::new(sampling.seed, Purpose::Sampling, 0).draws();
-        Generation { context: prompt.to_vec(), sampling, draws, scratch: Scratch::default() }
+        let scratch = Scratch::default();
+        Generation { context: prompt.to_vec(), sampling, draws, scratch, quoting: false }
+    }
+
+    /// Takes the prompt for a quote: the most probable token is then what followed the longest match, however little speaks for
+    /// it otherwise.
+    #[must_use]
+    pub fn quoting(self) -> Self {
+        Generation { quoting: true, ..self }
     }
 
     /// Returns whether a token ends the text.
@@ -68,7 +77,8 @@ impl Generation {
         if self.sampling.temperature > 0.0 {
             return Ok(self.choose_seen(memory, readout, |_, _| Ok(()))?.0);
         }
-        let token = readout.best(memory, &self.context, &mut self.scratch)?;
+        let distribution = readout.distribution(memory, &self.context, &mut self.scratch)?;
+        let token = self.best(memory, readout, &distribution)?;
         Ok(Choice { token, draws: self.draws, window: readout.window(memory) })
     }
 
@@ -85,10 +95,19 @@ impl Generation {
         let token = if self.sampling.temperature > 0.0 {
             draw(&distribution, &self.sampling, &mut draws)?
         } else {
-            distribution.best()?
+            self.best(memory, readout, &distribution)?
         };
         let seen = look(&distribution, token)?;
         Ok((Choice { token, draws, window: readout.window(memory) }, seen))
+    }
+
+    fn best(
+        &mut self,
+        memory: &Memory,
+        readout: &Backoff,
+        distribution: &Distribution<'_>,
+    ) -> Result<u32, Error> {
+        readout.settle(memory, &self.context, &mut self.scratch, distribution, self.quoting)
     }
 
     /// Goes on after a token that was chosen.

@@ -1,7 +1,7 @@
 //! Matching: how much of a text stands in the memory as it is.
 
 use super::Scratch;
-use crate::sparse::{Error, Memory};
+use crate::sparse::{Error, Levels, Memory};
 
 /// How many tokens of a text are looked at, the last ones.
 const LOOKED_AT: usize = 192;
@@ -13,8 +13,11 @@ pub struct Matching {
     pub first: usize,
     /// How many tokens before each position from there on stand together in the memory.
     pub runs: Vec<usize>,
-    /// How many of the last words stand together in the memory, whatever their case and layout.
-    pub words: usize,
+}
+
+/// The longest context that occurred, of those that there is text for.
+fn longest(levels: &Levels, tokens: usize) -> usize {
+    levels.tokens().last().map_or(0, |level| level.span.min(tokens))
 }
 
 impl Matching {
@@ -22,17 +25,21 @@ impl Matching {
     pub fn of(memory: &Memory, text: &[u32], scratch: &mut Scratch) -> Result<Self, Error> {
         let text = memory.view(text)?;
         let first = text.len().saturating_sub(LOOKED_AT);
-        let Scratch { reader, trust } = scratch;
+        let Scratch { reader, trust, .. } = scratch;
         // What is read here is not what was read last any more.
         trust.clear();
         let (mut runs, mut run) = (vec![0], 0);
         for p in first..text.len() {
             reader.read(memory, &text[first..p])?;
             let levels = &reader.levels;
+            run = run.max(longest(levels, p - first));
+            if let Some(last) = runs.last_mut() {
+                *last = run;
+            }
             let token = text[p];
             let knows = |list: &[(u32, i64)]| list.binary_search_by_key(&token, |e| e.0).is_ok();
-            let longest = levels.tokens().iter().rev().find(|level| knows(&level.list));
-            run = match longest {
+            let knowing = levels.tokens().iter().rev().find(|level| knows(&level.list));
+            run = match knowing {
                 // A context that occurred once occurred where the run is.
                 Some(level) if level.totals.total == 1 => run.max(level.span) + 1,
                 Some(level) => level.span + 1,
@@ -42,12 +49,15 @@ impl Matching {
             runs.push(run);
         }
         reader.read(memory, &text[first..])?;
-        let words = reader.levels.words().last().map(|level| memory.settings().context(level.slot));
-        let words = match words {
-            Some(crate::sparse::Context::Words(words)) => words as usize,
-            _ => 0,
-        };
-        Ok(Matching { first, runs, words })
+        if let Some(last) = runs.last_mut() {
+            *last = run.max(longest(&reader.levels, text.len() - first));
+        }
+        Ok(Matching { first, runs })
+    }
+
+    /// Returns whether all of the text stands together in the memory, or so many of its last tokens.
+    pub fn is_quote(&self, tokens: usize) -> bool {
+        self.run() > 0 && self.run() >= (self.runs.len() - 1).min(tokens)
     }
 
     /// Returns how many of the last tokens stand together in the memory.

@@ -3,12 +3,15 @@
 //! [`Backoff`] goes from the shortest context to the longest and lets each correct the shorter ones; then it weighs whether the
 //! text so far is being quoted. [`BACKOFF`] is the one to use. [`score`] and [`Generator`] work with it.
 
+mod ahead;
+mod align;
 mod backoff;
 mod constants;
 mod distribution;
 mod generate;
 mod matching;
 mod repair;
+mod respell;
 mod score;
 mod trust;
 

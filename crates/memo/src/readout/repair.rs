@@ -1,89 +1,115 @@
-//! Repair: a prompt with a wrong, missing, doubled or swapped word is put right by what the memory has in its place.
+//! Repair: a prompt that the memory nearly has is put right by what it has in its place.
 //!
-//! Where the text stops being what the memory has, the memory is asked how it goes on from the last place that it knew, and what
-//! it says is laid beside the rest of the prompt, word by word. If the two agree but for a word or two, the answer goes
-//! on after the place in the memory where the prompt ends. No more is stored for that: damage is paid for when asking.
+//! The prompt is respelled first (`respell`): case, line ends and commas are then those of the text, and if all of it is known in
+//! that form there is nothing else to do. Otherwise a word may be another, missing, doubled, or exchanged with its neighbour.
+//! From places that the memory knows, it is asked how each of its successors goes on, and what it says is laid beside the
+//! rest of the prompt (`align`). Words that are the same speak for it, those that differ against it; if enough speaks
+//! for it, the answer goes on after the place in the memory where the prompt ends. No more is stored for that: damage is
+//! paid for when asking.
 
+use super::align::{Aligned, align};
+use super::respell::Respelled;
 use super::{Backoff, Generator, Matching, Sampling, Scratch};
-use crate::sparse::{Error, Memory};
-use crate::words::{MAX_WORDS, WordState};
+use crate::sparse::{Error, Memory, Reader};
+use crate::words::{SpelledWord, Spelling};
+use std::ops::Range;
 
 /// A prompt that was put right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// The tokens to go on from.
     pub context: Vec<u32>,
-    /// How many of the prompt's tokens they begin with.
-    pub kept: usize,
+    /// Where words differ, from the first to the last that does: tokens of the prompt, and tokens of `context`. Both are empty if only
+    /// case and layout differ.
+    pub differ: (Range<usize>, Range<usize>),
     /// How many words differ.
     pub differences: usize,
+    /// How many of the last tokens of `context` stand together in the memory, at least.
+    pub run: usize,
 }
 
-/// Tokens that need no repair if they stand together.
+/// Tokens that make a quote if they stand together, however long the prompt is.
 const QUOTE: usize = 8;
 
 /// Tokens that must stand together before a place for the memory to go on from it.
 const KNOWN: usize = 3;
 
-/// Places that are tried.
+/// Places that are tried, and successors after each.
 const PLACES: usize = 24;
+const SUCCESSORS: usize = 8;
 
-/// Tokens after a place that are looked at, at most.
-const REST: usize = 48;
+/// Words after a place that are looked at, at most.
+const REST: usize = 16;
 
-/// A word in a sequence of tokens, or a token.
-struct Unit {
-    /// What it is after each of its tokens, and how many tokens of the sequence there are then.
-    steps: Vec<(u64, usize)>,
-}
+/// Half words of evidence that a prompt needs to be put right.
+const ENOUGH: i64 = 6;
 
-impl Unit {
-    /// What it is as a whole.
-    fn whole(&self) -> (u64, usize) {
-        self.steps.last().copied().unwrap_or_default()
-    }
-}
+/// The most half words that what is known before a place counts for.
+const MOST_BEFORE: i64 = 12;
 
 impl Backoff {
-    /// Puts a prompt right whose end the memory does not know as it is; `None` if it does, or if nothing in it resembles the prompt.
+    /// Puts a prompt right that the memory does not know as it is; `None` if nothing in the memory resembles it.
     pub fn repair(
         &self,
         memory: &Memory,
         prompt: &[u32],
-        matching: &Matching,
+        scratch: &mut Scratch,
     ) -> Result<Option<Repair>, Error> {
         let view = memory.view(prompt)?;
         let offset = prompt.len() - view.len();
-        let mut best: Option<(i64, Repair)> = None;
+        let Respelled { words, context, ends } = Respelled::new(memory, view)?;
+        let matching = Matching::of(memory, &context, scratch)?;
+        if context != view && matching.is_quote(QUOTE) {
+            let run = matching.run();
+            return Ok(Some(Repair { context, differ: (0..0, 0..0), differences: 0, run }));
+        }
+        let mut reader = Reader::default();
+        let mut best: Option<((i64, i64), usize, Vec<u32>, Aligned)> = None;
         let mut tried = 0;
-        for place in (matching.first + 1..view.len()).rev() {
-            let known = matching.runs[place - matching.first];
-            let rest = &view[place..];
-            if rest.len() > REST || tried == PLACES {
+        for next in (1..words.len()).rev() {
+            if tried == PLACES || words.len() - next > REST {
                 break;
             }
-            // Only where a word begins, and after what the memory knows.
-            if known < KNOWN.min(place) || !begins_word(memory, view, place) {
+            let place = ends[next - 1];
+            let Some(known) = place.checked_sub(matching.first).map(|at| matching.runs[at]) else {
+                break;
+            };
+            if known < KNOWN.min(place) {
                 continue;
             }
             tried += 1;
-            let said = self.replay(memory, &view[..place], rest.len() * 3 / 2 + 8)?;
-            let (typed, remembered) = (units(memory, rest), units(memory, &said));
-            let Some(Aligned { mut end, same, differences }) = align(&typed, &remembered) else {
-                continue;
-            };
-            let score = 3 * same as i64 - 2 * differences as i64 + known.min(12) as i64;
-            if best.as_ref().is_none_or(|(highest, _)| score > *highest) {
-                // Symbols after the last word, if they are the same.
-                let after = &rest[typed.last().map_or(0, |unit| unit.whole().1)..];
-                if said[end..].starts_with(after) {
-                    end += after.len();
+            // Words that lie within what is known.
+            let before = (0..next)
+                .filter(|&word| (if word == 0 { 0 } else { ends[word - 1] }) + known >= place);
+            let before = (2 * before.count() as i64).min(MOST_BEFORE);
+            let tokens = (view.len() - words[next - 1].end) * 3 / 2 + 8;
+            for first in successors(memory, &context[..place], &mut reader)? {
+                let said = self.replay(memory, &context[..place], first, tokens)?;
+                let aligned = align(&words[next..], &spelled(memory, &said));
+                let rank = (before + aligned.worth, -(aligned.differences as i64));
+                if best.as_ref().is_none_or(|(most, ..)| rank > *most) {
+                    best = Some((rank, next, said, aligned));
                 }
-                let context = [&prompt[..offset + place], &said[..end]].concat();
-                best = Some((score, Repair { context, kept: offset + place, differences }));
             }
         }
-        Ok(best.map(|(_, repair)| repair))
+        let Some(((evidence, _), next, said, aligned)) = best else { return Ok(None) };
+        if evidence < ENOUGH || aligned.differences == 0 {
+            return Ok(None);
+        }
+        let place = ends[next - 1];
+        let remembered = spelled(memory, &said);
+        let mut end = aligned.end.checked_sub(1).map_or(0, |last| remembered[last].end);
+        // Symbols after the last word, if they are the same.
+        let after = &view[words[words.len() - 1].end..];
+        if said[end..].starts_with(after) {
+            end += after.len();
+        }
+        let (typed, kept) = &aligned.differ;
+        let typed = tokens_of(&words, typed.start + next..typed.end + next, offset);
+        let kept = tokens_of(&remembered, kept.clone(), place);
+        let context = [&context[..place], &said[..end]].concat();
+        let run = matching.runs[place - matching.first] + end;
+        Ok(Some(Repair { context, differ: (typed, kept), differences: aligned.differences, run }))
     }
 
     /// Returns the most probable next token after a prompt, which is put right if the memory does not know its end.
@@ -93,111 +119,62 @@ impl Backoff {
         prompt: &[u32],
         scratch: &mut Scratch,
     ) -> Result<u32, Error> {
-        let best = self.best(memory, prompt, scratch)?;
+        let best = self.best_ahead(memory, prompt, scratch)?;
         let levels = &scratch.reader.levels;
         if levels.tokens().last().is_some_and(|level| level.span >= QUOTE) {
             return Ok(best);
         }
-        let matching = Matching::of(memory, prompt, scratch)?;
-        match self.repair(memory, prompt, &matching)? {
-            Some(repair) => self.best(memory, &repair.context, scratch),
+        match self.repair(memory, prompt, scratch)? {
+            Some(repair) => self.best_ahead(memory, &repair.context, scratch),
             None => Ok(best),
         }
     }
 
-    /// Returns what the memory says after a text.
-    fn replay(&self, memory: &Memory, text: &[u32], tokens: usize) -> Result<Vec<u32>, Error> {
-        Generator::new(memory, self, text, Sampling::default()).take(tokens).collect()
+    /// Returns what the memory says after a text and a token.
+    fn replay(
+        &self,
+        memory: &Memory,
+        text: &[u32],
+        first: u32,
+        tokens: usize,
+    ) -> Result<Vec<u32>, Error> {
+        let text = [text, &[first]].concat();
+        let more = Generator::new(memory, self, &text, Sampling::default()).take(tokens);
+        std::iter::once(Ok(first)).chain(more).collect()
     }
 }
 
-/// Whether a token begins a word; every token does if the memory knows tokens alone.
-fn begins_word(memory: &Memory, text: &[u32], place: usize) -> bool {
-    let Some(words) = memory.words() else { return true };
-    let mut state = WordState::cut();
-    let before = place.saturating_sub(2);
-    text[before..place].iter().for_each(|&token| state.push(words, token));
-    let word = state.words_seen();
-    state.push(words, text[place]);
-    state.words_seen() > word
+/// The tokens that followed the longest contexts of a text, the most frequent first.
+fn successors(memory: &Memory, text: &[u32], reader: &mut Reader) -> Result<Vec<u32>, Error> {
+    reader.read(memory, text)?;
+    let levels = &reader.levels;
+    let end = memory.settings().end;
+    let longest = levels.tokens().last().into_iter().chain(levels.further_words().last());
+    let mut known: Vec<(i64, u32)> = Vec::new();
+    for &(token, count) in longest.flat_map(|level| &level.list) {
+        if token != end && known.iter().all(|&(_, seen)| seen != token) {
+            known.push((-count, token));
+        }
+    }
+    known.sort_unstable();
+    known.truncate(SUCCESSORS);
+    Ok(known.into_iter().map(|(_, token)| token).collect())
 }
 
 /// The words of some tokens, or the tokens if the memory knows tokens alone.
-fn units(memory: &Memory, tokens: &[u32]) -> Vec<Unit> {
-    let Some(words) = memory.words() else {
-        let each = tokens.iter().enumerate();
-        return each.map(|(i, &token)| Unit { steps: vec![(token.into(), i + 1)] }).collect();
-    };
-    let mut units: Vec<Unit> = Vec::new();
-    let mut state = WordState::start();
-    for (i, &token) in tokens.iter().enumerate() {
-        state.push(words, token);
-        // A token may hold several words.
-        let new = (state.words_seen() as usize).saturating_sub(units.len());
-        for back in (0..new.min(MAX_WORDS)).rev() {
-            units.push(Unit { steps: vec![(state.word(back), i + 1)] });
-        }
-        if let Some(last) = units.last_mut().filter(|last| last.whole().0 != state.word(0)) {
-            last.steps.push((state.word(0), i + 1));
-        }
+fn spelled(memory: &Memory, tokens: &[u32]) -> Vec<SpelledWord> {
+    match memory.words() {
+        Some(words) => Spelling::of(words, tokens).words,
+        None => (0..).zip(tokens).map(|(i, &token)| SpelledWord::token(token, i)).collect(),
     }
-    units
 }
 
-/// How two sequences agree.
-struct Aligned {
-    /// How many tokens of the second the first is laid beside.
-    end: usize,
-    same: usize,
-    differences: usize,
-}
-
-/// Lays all of the first sequence beside the beginning of the second, with as few differences as can be: a unit that is
-/// another, missing, or too many, or two that are swapped. The last unit may be only begun. `None` if they hardly agree.
-fn align(typed: &[Unit], remembered: &[Unit]) -> Option<Aligned> {
-    let (n, m) = (typed.len(), remembered.len());
-    if n == 0 || m == 0 {
-        return None;
-    }
-    let begun = |j: usize| {
-        let (last, _) = typed[n - 1].whole();
-        remembered[j].steps.iter().find(|(hash, _)| *hash == last).map(|&(_, end)| end)
+/// The tokens of some words, of which the first is `offset`.
+fn tokens_of(words: &[SpelledWord], range: Range<usize>, offset: usize) -> Range<usize> {
+    let start = match (words.get(range.start), range.is_empty()) {
+        (Some(word), false) => word.first,
+        _ => range.start.checked_sub(1).map_or(0, |before| words[before].end),
     };
-    let equal = |i: usize, j: usize| {
-        typed[i].whole().0 == remembered[j].whole().0 || (i + 1 == n && begun(j).is_some())
-    };
-    // Differences, and (negative) units that are the same, so that the least is the best.
-    let mut cost = vec![vec![(0usize, 0i64); m + 1]; n + 1];
-    for i in 0..=n {
-        for j in 0..=m {
-            if i == 0 && j == 0 {
-                continue;
-            }
-            let mut least = (usize::MAX, 0);
-            let mut consider = |(differences, same): (usize, i64), more: usize, also: i64| {
-                least = least.min((differences + more, same - also));
-            };
-            if i > 0 {
-                consider(cost[i - 1][j], 1, 0);
-            }
-            if j > 0 {
-                consider(cost[i][j - 1], 1, 0);
-            }
-            if i > 0 && j > 0 {
-                let same = equal(i - 1, j - 1);
-                consider(cost[i - 1][j - 1], usize::from(!same), i64::from(same));
-            }
-            if i > 1 && j > 1 && equal(i - 1, j - 2) && equal(i - 2, j - 1) {
-                consider(cost[i - 2][j - 2], 1, 2);
-            }
-            cost[i][j] = least;
-        }
-    }
-    // Of equals, the one that leaves as many words as were typed: the last one is another, not missing.
-    let end = (1..=m).min_by_key(|&j| (cost[n][j], j.abs_diff(n)))?;
-    let (differences, same) = (cost[n][end].0, usize::try_from(-cost[n][end].1).unwrap_or(0));
-    // One word may differ, and one more for each four that agree.
-    let fits = differences <= 1 + same / 4 && (same > 0 || n == 1);
-    let tokens = begun(end - 1).unwrap_or(remembered[end - 1].whole().1);
-    fits.then_some(Aligned { end: tokens, same, differences })
+    let end = if range.is_empty() { start } else { words[range.end - 1].end };
+    start + offset..end + offset
 }

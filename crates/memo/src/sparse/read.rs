@@ -129,6 +129,13 @@ fn next_level(levels: &mut Vec<Level>, used: usize, slot: usize, span: usize) {
 impl Reader {
     /// Reads what followed a context, which is a view ([`Memory::view`]): it has no end token in it.
     pub(crate) fn read(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
+        self.read_tokens(memory, context)?;
+        self.read_first(memory)?;
+        self.read_words(memory, context)
+    }
+
+    /// Reads what followed contexts of two and more tokens alone.
+    pub(crate) fn read_tokens(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
         let Reader { hashes, levels } = self;
         let settings = memory.settings();
         let before = context.last().copied().unwrap_or(BOUNDARY);
@@ -167,8 +174,7 @@ impl Reader {
         // That no document begins with a prompt says nothing.
         levels.whole =
             levels.used_tokens == slot - 1 || settings.tokens[slot - 1] as usize > context.len();
-        self.read_first(memory)?;
-        self.read_words(memory, context)
+        Ok(())
     }
 
     /// Reads the successors of the last token: their totals, and those that the next level has too.

@@ -43,10 +43,12 @@
 
 mod normal;
 mod spans;
+mod spelling;
 mod state;
 mod tables;
 
 pub use spans::each_word;
+pub(crate) use spelling::{Follower, SpelledWord, Spelling};
 pub use state::WordState;
 
 use normal::{ASCII, Code, each_code};

@@ -94,27 +94,31 @@ impl WordState {
     /// Goes on by a token. One that the vocabulary lacks, or without bytes, changes nothing.
     #[inline]
     pub fn push(&mut self, words: &Words, token: u32) {
+        self.push_seen(words, token, |_, _| {});
+    }
+
+    /// The same; `see` is called with each character and what it is to the words.
+    #[inline]
+    pub(super) fn push_seen(&mut self, words: &Words, token: u32, mut see: impl FnMut(Part, Code)) {
         self.tokens = self.tokens.wrapping_add(1);
         match words.piece(token) {
             Piece::Codes([]) => {}
             Piece::Codes(bytes) => {
-                self.break_off();
+                self.break_off(&mut see);
                 for code in codes(bytes) {
-                    self.take(code);
+                    see(self.take(code), code);
                 }
             }
-            Piece::Raw(bytes) => self.push_bytes(bytes),
+            Piece::Raw(bytes) => bytes.iter().for_each(|&byte| self.push_byte(byte, &mut see)),
         }
     }
 
     /// Goes on by some bytes of text, which may begin or end inside a character.
     pub fn push_bytes(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.push_byte(byte);
-        }
+        bytes.iter().for_each(|&byte| self.push_byte(byte, &mut |_, _| {}));
     }
 
-    fn push_byte(&mut self, byte: u8) {
+    fn push_byte(&mut self, byte: u8, see: &mut impl FnMut(Part, Code)) {
         let len = usize::from(self.partial_len);
         let mut bytes = [0; 4];
         bytes[..len].copy_from_slice(&self.partial[..len]);
@@ -123,7 +127,7 @@ impl WordState {
             Ok(character) => {
                 (self.partial, self.partial_len) = ([0; 3], 0);
                 for c in character.chars() {
-                    each_code(c, |code| _ = self.take(code));
+                    each_code(c, |code| see(self.take(code), code));
                 }
             }
             // The longest character has four bytes, so there is room for what is no character yet.
@@ -131,22 +135,26 @@ impl WordState {
                 self.partial[len] = byte;
                 self.partial_len += 1;
             }
-            Err(_) if len == 0 => _ = self.take(Code::invalid(byte)),
+            Err(_) if len == 0 => {
+                let code = Code::invalid(byte);
+                see(self.take(code), code);
+            }
             Err(_) => {
-                self.break_off();
-                self.push_byte(byte);
+                self.break_off(see);
+                self.push_byte(byte, see);
             }
         }
     }
 
     /// Takes the bytes of a character that never became whole as what they are.
     #[inline]
-    fn break_off(&mut self) {
+    fn break_off(&mut self, see: &mut impl FnMut(Part, Code)) {
         if self.partial_len > 0 {
             let (bytes, len) = (self.partial, usize::from(self.partial_len));
             (self.partial, self.partial_len) = ([0; 3], 0);
             for &byte in &bytes[..len] {
-                self.take(Code::invalid(byte));
+                let code = Code::invalid(byte);
+                see(self.take(code), code);
             }
         }
     }
@@ -214,6 +222,11 @@ impl WordState {
     /// The hash of a word, counted from the last one, which may go on.
     pub(crate) fn word(&self, before: usize) -> u64 {
         self.words[before]
+    }
+
+    /// A hash of the symbols after the last word; 0 if there are none.
+    pub(crate) fn symbols(&self) -> u64 {
+        self.symbols
     }
 
     /// A hash of the last k words and of the symbols after them; `None` if there are fewer words, or k is not 1 to
