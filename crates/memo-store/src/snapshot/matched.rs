@@ -76,14 +76,15 @@ impl Found {
         };
         let mut scratch = Scratch::default();
         let matching = Matching::of(memory, prompt, &mut scratch)?;
-        if matching.is_quote(QUOTE) {
+        let quote = matching.is_quote(QUOTE);
+        if quote && matching.is_settled() {
             return Ok(found(MatchKind::Verbatim, matching.run(), None, None));
         }
         if let Some(healed) =
             healing.map(|healing| healing.healed(memory, tokenizer)).transpose()?.flatten()
         {
             let matching = Matching::of(memory, &healed, &mut scratch)?;
-            if healed.len() > 1 && matching.is_quote(QUOTE) {
+            if healed.len() > 1 && matching.is_quote(QUOTE) && matching.is_settled() {
                 return Ok(found(MatchKind::Verbatim, matching.run(), None, None));
             }
         }
@@ -94,7 +95,11 @@ impl Found {
             let differs = (differs.0 != differs.1).then_some(differs);
             return Ok(found(MatchKind::Near, repair.run, Some(repair.context), differs));
         }
-        let kind = if matching.run() > 1 { MatchKind::General } else { MatchKind::None };
+        let kind = match matching.run() {
+            _ if quote => MatchKind::Verbatim,
+            2.. => MatchKind::General,
+            _ => MatchKind::None,
+        };
         Ok(found(kind, matching.run(), None, None))
     }
 }

@@ -13,6 +13,8 @@ pub struct Matching {
     pub first: usize,
     /// How many tokens before each position from there on stand together in the memory.
     pub runs: Vec<usize>,
+    /// How often the longest context before the end that occurred did so.
+    pub times: i64,
 }
 
 /// The longest context that occurred, of those that there is text for.
@@ -52,12 +54,18 @@ impl Matching {
         if let Some(last) = runs.last_mut() {
             *last = run.max(longest(&reader.levels, text.len() - first));
         }
-        Ok(Matching { first, runs })
+        let times = reader.levels.tokens().last().map_or(0, |level| level.totals.total);
+        Ok(Matching { first, runs, times })
     }
 
     /// Returns whether all of the text stands together in the memory, or so many of its last tokens.
     pub fn is_quote(&self, tokens: usize) -> bool {
         self.run() > 0 && self.run() >= (self.runs.len() - 1).min(tokens)
+    }
+
+    /// Returns whether all of the text stands together in the memory, or as much of its end as stands there once.
+    pub fn is_settled(&self) -> bool {
+        self.times == 1 || self.is_quote(usize::MAX)
     }
 
     /// Returns how many of the last tokens stand together in the memory.

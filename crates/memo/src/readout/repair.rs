@@ -38,17 +38,27 @@ const KNOWN: usize = 3;
 const PLACES: usize = 24;
 const SUCCESSORS: usize = 8;
 
-/// Words after a place that are looked at, at most.
+/// The last words of a prompt that count.
 const REST: usize = 16;
 
 /// Half words of evidence that a prompt needs to be put right.
 const ENOUGH: i64 = 6;
 
-/// The most half words that what is known before a place counts for.
-const MOST_BEFORE: i64 = 12;
+/// Tokens within which symbols at the end of a prompt are looked for.
+const SYMBOLS: usize = 16;
+
+/// What the memory says from a place on, laid beside the rest of a prompt.
+#[derive(Default)]
+struct Candidate {
+    evidence: i64,
+    /// The first word after the place.
+    next: usize,
+    said: Vec<u32>,
+    aligned: Aligned,
+}
 
 impl Backoff {
-    /// Puts a prompt right that the memory does not know as it is; `None` if nothing in the memory resembles it.
+    /// Puts a prompt right that the memory does not know as it is; `None` if nothing in the memory resembles it more.
     pub fn repair(
         &self,
         memory: &Memory,
@@ -57,59 +67,103 @@ impl Backoff {
     ) -> Result<Option<Repair>, Error> {
         let view = memory.view(prompt)?;
         let offset = prompt.len() - view.len();
-        let Respelled { words, context, ends } = Respelled::new(memory, view)?;
-        let matching = Matching::of(memory, &context, scratch)?;
-        if context != view && matching.is_quote(QUOTE) {
-            let run = matching.run();
-            return Ok(Some(Repair { context, differ: (0..0, 0..0), differences: 0, run }));
-        }
+        let respelled = Respelled::new(memory, view)?;
+        let Respelled { words, context, ends, .. } = &respelled;
+        let matching = Matching::of(memory, context, scratch)?;
+        let mut best = Candidate { evidence: ENOUGH - 1, ..Candidate::default() };
+        let total = memory.unigrams().iter().sum();
+        let rare: Vec<i64> =
+            words.iter().map(|word| rarity(memory, total, &view[word.first..word.end])).collect();
+        let counted = words.len().saturating_sub(REST);
         let mut reader = Reader::default();
-        let mut best: Option<((i64, i64), usize, Vec<u32>, Aligned)> = None;
         let mut tried = 0;
         for next in (1..words.len()).rev() {
-            if tried == PLACES || words.len() - next > REST {
+            let place = ends[next - 1];
+            if tried == PLACES || next <= counted || place < matching.first {
                 break;
             }
-            let place = ends[next - 1];
-            let Some(known) = place.checked_sub(matching.first).map(|at| matching.runs[at]) else {
-                break;
-            };
-            if known < KNOWN.min(place) {
+            let first = successors(memory, &context[..place], &mut reader)?;
+            // Words that are known together before the place: by their tokens, or in any layout.
+            let known = matching.runs[place - matching.first];
+            let start = |word: usize| word.checked_sub(1).map_or(0, |before| ends[before]);
+            let by_tokens = (0..next).filter(|&word| start(word) + known >= place).count();
+            let words_known = reader
+                .levels
+                .words()
+                .last()
+                .map_or(0, |level| memory.settings().context(level.slot).len());
+            let before = by_tokens.max(respelled.runs[next - 1]).max(words_known.min(next));
+            if known < KNOWN.min(place) && before < 2 {
                 continue;
             }
             tried += 1;
-            // Words that lie within what is known.
-            let before = (0..next)
-                .filter(|&word| (if word == 0 { 0 } else { ends[word - 1] }) + known >= place);
-            let before = (2 * before.count() as i64).min(MOST_BEFORE);
+            let before: i64 = rare[next.saturating_sub(before).max(counted)..next].iter().sum();
             let tokens = (view.len() - words[next - 1].end) * 3 / 2 + 8;
-            for first in successors(memory, &context[..place], &mut reader)? {
+            for first in first {
                 let said = self.replay(memory, &context[..place], first, tokens)?;
-                let aligned = align(&words[next..], &spelled(memory, &said));
-                let rank = (before + aligned.worth, -(aligned.differences as i64));
-                if best.as_ref().is_none_or(|(most, ..)| rank > *most) {
-                    best = Some((rank, next, said, aligned));
+                let aligned = align(&words[next..], &rare[next..], &spelled(memory, &said));
+                let evidence = before + aligned.worth;
+                if (evidence, best.aligned.differences) > (best.evidence, aligned.differences) {
+                    best = Candidate { evidence, next, said, aligned };
                 }
             }
         }
-        let Some(((evidence, _), next, said, aligned)) = best else { return Ok(None) };
-        if evidence < ENOUGH || aligned.differences == 0 {
-            return Ok(None);
+        let Candidate { next, said, aligned, .. } = best;
+        if aligned.differences == 0 {
+            // Nothing but case and layout may differ.
+            let end = self.end(memory, context, &respelled.symbols)?;
+            let context = [context, &end[..]].concat();
+            let run = matching.run() + end.len();
+            let quote = matching.is_quote(QUOTE);
+            let whole = if context == view {
+                !quote && respelled.is_quote()
+            } else {
+                quote || respelled.is_quote()
+            };
+            return Ok(whole.then(|| Repair {
+                context,
+                differ: (0..0, 0..0),
+                differences: 0,
+                run,
+            }));
         }
         let place = ends[next - 1];
         let remembered = spelled(memory, &said);
-        let mut end = aligned.end.checked_sub(1).map_or(0, |last| remembered[last].end);
-        // Symbols after the last word, if they are the same.
-        let after = &view[words[words.len() - 1].end..];
-        if said[end..].starts_with(after) {
-            end += after.len();
-        }
+        let last = aligned.end.checked_sub(1).map_or(0, |last| remembered[last].end);
         let (typed, kept) = &aligned.differ;
-        let typed = tokens_of(&words, typed.start + next..typed.end + next, offset);
+        let typed = tokens_of(words, typed.start + next..typed.end + next, offset);
         let kept = tokens_of(&remembered, kept.clone(), place);
-        let context = [&context[..place], &said[..end]].concat();
-        let run = matching.runs[place - matching.first] + end;
+        let mut context = [&context[..place], &said[..last]].concat();
+        let end = self.end(memory, &context, &respelled.symbols)?;
+        let run = matching.runs[place - matching.first] + last + end.len();
+        context.extend(end);
         Ok(Some(Repair { context, differ: (typed, kept), differences: aligned.differences, run }))
+    }
+
+    /// Returns the symbols that were typed after the last word, as the memory has them: after that word, or after one that was left
+    /// out.
+    fn end(&self, memory: &Memory, context: &[u32], typed: &[u32]) -> Result<Vec<u32>, Error> {
+        let Some(words) = memory.words().filter(|_| !typed.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let said = Generator::new(memory, self, context, Sampling::default()).take(SYMBOLS);
+        let said: Vec<u32> = said.collect::<Result<_, _>>()?;
+        let mut spelling = Spelling::new();
+        let mut best = (0, 0);
+        for (i, &token) in said.iter().enumerate() {
+            spelling.push(words, token);
+            let Spelling { words, symbols, .. } = &spelling;
+            // Symbols before the word that was left out count as typed.
+            let agree = match words.len() {
+                0 => symbols == typed,
+                1 => typed.ends_with(symbols),
+                _ => break,
+            };
+            if agree && symbols.len() > best.0 {
+                best = (symbols.len(), i + 1);
+            }
+        }
+        Ok(said[..best.1].to_vec())
     }
 
     /// Returns the most probable next token after a prompt, which is put right if the memory does not know its end.
@@ -159,6 +213,13 @@ fn successors(memory: &Memory, text: &[u32], reader: &mut Reader) -> Result<Vec<
     known.sort_unstable();
     known.truncate(SUCCESSORS);
     Ok(known.into_iter().map(|(_, token)| token).collect())
+}
+
+/// What it is worth that a word is the same, in half words: 1 if it is as frequent as the most frequent ones, 3 if it is rare.
+fn rarity(memory: &Memory, total: i64, word: &[u32]) -> i64 {
+    let counts = word.iter().map(|&token| memory.unigrams()[token as usize].max(1));
+    let share = counts.min().unwrap_or(1) as f64 / total.max(1) as f64;
+    (-libm::log2(share) / 4.0).round().clamp(1.0, 3.0) as i64
 }
 
 /// The words of some tokens, or the tokens if the memory knows tokens alone.

@@ -211,7 +211,11 @@ impl Reader {
         for (i, &len) in settings.words.iter().enumerate() {
             let Some(hash) = state.within(len as usize, WORD_REACH) else { break };
             let slot = settings.tokens.len() + i;
-            next_level(levels, i, slot, state.span(len as usize).unwrap_or(0));
+            let span = state.span(len as usize).unwrap_or(0).min(context.len());
+            // White space, however much, sees no further back.
+            let seen = &context[context.len() - span..];
+            let blank = seen.iter().filter(|&&token| words.is_blank(token)).count();
+            next_level(levels, i, slot, span - blank);
             if i == 0 {
                 let cell = memory.keys.listed(slot, hash, 0);
                 let table = memory.tables.table(TableKind::Successors);

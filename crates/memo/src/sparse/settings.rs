@@ -27,6 +27,14 @@ pub enum Context {
     Words(u32),
 }
 
+impl Context {
+    /// Returns its length, in tokens or in words.
+    pub(crate) fn len(self) -> usize {
+        let (Context::Tokens(len) | Context::Words(len)) = self;
+        len as usize
+    }
+}
+
 /// Everything that a sparse memory depends on besides the text.
 ///
 /// ```

@@ -113,6 +113,11 @@ impl Words {
         size_of_val(&*self.offsets) + self.codes.len()
     }
 
+    /// Whether a token is white space alone.
+    pub(crate) fn is_blank(&self, token: u32) -> bool {
+        matches!(self.piece(token), Piece::Codes(b" "))
+    }
+
     /// What a token contributes.
     fn piece(&self, token: u32) -> Piece<'_> {
         let token = token as usize;

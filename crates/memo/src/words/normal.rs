@@ -72,6 +72,10 @@ impl Code {
         }
     }
 
+    pub(super) fn is_space(self) -> bool {
+        self.class() == Space
+    }
+
     #[inline]
     pub(super) fn character(self) -> u32 {
         self.0 & 0x1f_ffff

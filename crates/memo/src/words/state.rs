@@ -224,11 +224,6 @@ impl WordState {
         self.words[before]
     }
 
-    /// A hash of the symbols after the last word; 0 if there are none.
-    pub(crate) fn symbols(&self) -> u64 {
-        self.symbols
-    }
-
     /// A hash of the last k words and of the symbols after them; `None` if there are fewer words, or k is not 1 to
     /// [`MAX_WORDS`].
     #[inline]

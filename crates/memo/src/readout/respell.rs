@@ -1,0 +1,220 @@
+//! Respelling: a prompt as the memory has it, whatever its case, line ends and commas.
+//!
+//! Word by word, the memory is asked which of the tokens that followed spell the word that was typed. It knows contexts of
+//! words whatever their case and layout, so a prompt in lower case is turned into the tokens of the text, and contexts of many
+//! tokens are then known that were not.
+
+use crate::sparse::{Error, Memory, Reader};
+use crate::words::{Follower, SpelledWord, Spelling, WordState, Words};
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+/// Tokens of a prompt that are respelled, the last ones.
+const RESPELLED: usize = 96;
+
+/// Words that must come first for the memory to know what follows.
+const FIRST: usize = 2;
+
+/// Contexts that are read for one word, at most; tokens that are tried after each, and spellings that are kept.
+const MOST_READ: usize = 32;
+const MOST_TRIED: usize = 6;
+const SPELLINGS: usize = 3;
+
+/// Tokens that may stand between two words, and tokens of a word with these.
+const MOST_BETWEEN: usize = 6;
+const MOST_TOKENS: usize = 16;
+
+/// Words that make a quote in another layout, however long the prompt is.
+const QUOTED: usize = 6;
+
+/// Ways to spell a prompt that are gone on with.
+const WAYS: usize = 4;
+
+/// A prompt in the memory's own tokens.
+#[derive(Clone, Debug)]
+pub(super) struct Respelled {
+    /// Its words as they were typed, with places in the prompt.
+    pub(super) words: Vec<SpelledWord>,
+    /// The symbols after the last of them.
+    pub(super) symbols: Vec<u32>,
+    /// The prompt as the memory spells it, up to its last word.
+    pub(super) context: Vec<u32>,
+    /// How many tokens of that there are up to the end of each word.
+    pub(super) ends: Vec<usize>,
+    /// How many of the words before and with each the memory knows, each after those before it.
+    pub(super) runs: Vec<usize>,
+    /// How many of the last words stand together, of those that the memory has contexts for.
+    together: usize,
+}
+
+/// A way to spell the first words of a prompt.
+#[derive(Clone)]
+struct Way {
+    context: Vec<u32>,
+    state: WordState,
+    ends: Vec<usize>,
+    /// How much the memory knew of each word's context, added up.
+    known: usize,
+    runs: Vec<usize>,
+}
+
+impl Way {
+    /// Goes on by the tokens of some words.
+    fn with(&self, words: &Words, tokens: &[u32], done: usize, known: usize) -> Self {
+        let mut way = self.clone();
+        tokens.iter().for_each(|&token| way.state.push(words, token));
+        way.context.extend_from_slice(tokens);
+        let before = way.runs.last().map_or(0, |&run| run.max(FIRST));
+        let run = if known == 0 { 0 } else { before + done - way.ends.len() };
+        way.runs.resize(done, run);
+        way.ends.resize(done, way.context.len());
+        way.known += known;
+        way
+    }
+}
+
+impl Respelled {
+    /// Respells a prompt, which is a view.
+    pub(super) fn new(memory: &Memory, prompt: &[u32]) -> Result<Self, Error> {
+        let Some(words) = memory.words() else { return Ok(Respelled::tokens(prompt)) };
+        let kept = prompt.len().saturating_sub(RESPELLED);
+        let Spelling { symbols, words: mut typed, .. } = Spelling::of(words, &prompt[kept..]);
+        for word in &mut typed {
+            (word.first, word.end) = (word.first + kept, word.end + kept);
+        }
+        let mut state = WordState::start();
+        prompt[..kept].iter().for_each(|&token| state.push(words, token));
+        let mut ways = vec![Way {
+            context: prompt[..kept].to_vec(),
+            state,
+            ends: Vec::new(),
+            known: 0,
+            runs: Vec::new(),
+        }];
+        let mut speller = Speller { memory, words, reader: Reader::default(), left: 0 };
+        for word in 0..typed.len() {
+            let before = word.checked_sub(1).map_or(kept, |before| typed[before].end);
+            let as_typed = &prompt[before..typed[word].end.max(before)];
+            let (here, mut next): (Vec<Way>, Vec<Way>) =
+                ways.into_iter().partition(|way| way.ends.len() == word);
+            for way in here {
+                if word >= FIRST {
+                    speller.left = MOST_READ;
+                    let follower = Follower::new(&typed, word, way.state.clone());
+                    let mut spellings = Vec::new();
+                    speller.spell(&way.context, follower, word, &mut Vec::new(), &mut spellings)?;
+                    for Spelled { tokens, done, known } in &spellings {
+                        next.push(way.with(words, tokens, *done, *known));
+                    }
+                }
+                next.push(way.with(words, as_typed, word + 1, 0));
+            }
+            // The best known first; a way that was found twice is kept once.
+            next.sort_by(|a, b| b.known.cmp(&a.known));
+            ways = Vec::new();
+            for way in next {
+                if ways.len() < WAYS && ways.iter().all(|kept| kept.context != way.context) {
+                    ways.push(way);
+                }
+            }
+        }
+        let Way { context, ends, runs, .. } = ways.swap_remove(0);
+        speller.reader.read(memory, &context)?;
+        let longest = speller.reader.levels.words().last();
+        let together = longest.map_or(0, |level| memory.settings().context(level.slot).len());
+        Ok(Respelled { words: typed, symbols, context, ends, runs, together })
+    }
+
+    /// Whether all words of the prompt are known in the memory's own layout, or enough of the last ones.
+    pub(super) fn is_quote(&self) -> bool {
+        // The first two words are known if what follows them is, or at the end.
+        let run = self.runs.last().map_or(0, |&run| run.max(self.together));
+        let needed = self.words.len().min(QUOTED);
+        needed >= FIRST && run >= needed && self.together >= if needed < 4 { FIRST } else { 4 }
+    }
+
+    /// A prompt whose tokens are all that is known of it.
+    fn tokens(prompt: &[u32]) -> Self {
+        let words = (0..).zip(prompt).map(|(i, &token)| SpelledWord::token(token, i)).collect();
+        let ends = (1..=prompt.len()).collect();
+        Respelled {
+            words,
+            symbols: Vec::new(),
+            context: prompt.to_vec(),
+            ends,
+            runs: vec![0; prompt.len()],
+            together: 0,
+        }
+    }
+}
+
+struct Speller<'m> {
+    memory: &'m Memory,
+    words: &'m Words,
+    reader: Reader,
+    left: usize,
+}
+
+/// Tokens that spell a word.
+struct Spelled {
+    tokens: Vec<u32>,
+    /// How many words are done with them.
+    done: usize,
+    /// Tokens of the longest context that knew the last of them.
+    known: usize,
+}
+
+impl Speller<'_> {
+    /// The tokens that followed a context, with the longest context that knows each; those that the longest contexts know
+    /// first.
+    fn followed(&mut self, context: &[u32]) -> Result<Vec<(u32, usize)>, Error> {
+        self.reader.read(self.memory, context)?;
+        let levels = &self.reader.levels;
+        let mut known: Vec<(u32, usize, i64)> = Vec::new();
+        for level in levels.tokens().iter().chain(levels.words()) {
+            // White space between words does not make a context of them longer.
+            let len = self.memory.settings().context(level.slot).len();
+            known.extend(level.list.iter().map(|&(token, count)| (token, len, count)));
+        }
+        known.sort_unstable_by_key(|&(token, span, count)| (Reverse((span, count)), token));
+        let mut seen = HashSet::new();
+        known.retain(|&(token, ..)| seen.insert(token));
+        Ok(known.into_iter().map(|(token, span, _)| (token, span)).collect())
+    }
+
+    /// Finds tokens that spell a word after a context, and after those that were `spelled` so far.
+    fn spell(
+        &mut self,
+        context: &[u32],
+        follower: Follower<'_>,
+        word: usize,
+        spelled: &mut Vec<u32>,
+        found: &mut Vec<Spelled>,
+    ) -> Result<(), Error> {
+        let between = !follower.is_begun();
+        if self.left == 0 || spelled.len() == if between { MOST_BETWEEN } else { MOST_TOKENS } {
+            return Ok(());
+        }
+        self.left -= 1;
+        let mut tried = 0;
+        for (token, known) in self.followed(&[context, spelled].concat())? {
+            let mut next = follower.clone();
+            if token == self.memory.settings().end || !next.push(self.words, token) {
+                continue;
+            }
+            spelled.push(token);
+            let done = next.done();
+            if done > word {
+                found.push(Spelled { tokens: spelled.clone(), done, known });
+            } else {
+                self.spell(context, next, word, spelled, found)?;
+            }
+            spelled.pop();
+            tried += 1;
+            if tried == MOST_TRIED || found.len() >= SPELLINGS {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,221 @@
+//! The words of some tokens, letter by letter: what a careless quote is compared with a text by.
+
+use super::state::Part;
+use super::{WordState, Words};
+
+/// A word in a sequence of tokens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SpelledWord {
+    /// Its letters in the normal form.
+    pub(crate) letters: Vec<u32>,
+    /// The token that it begins in.
+    pub(crate) first: usize,
+    /// How many tokens of the sequence there are up to its last letter.
+    pub(crate) end: usize,
+}
+
+/// Words that are being spelled by tokens.
+#[derive(Clone, Debug)]
+pub(crate) struct Spelling {
+    pub(crate) state: WordState,
+    pub(crate) words: Vec<SpelledWord>,
+    /// The symbols after the last word.
+    pub(crate) symbols: Vec<u32>,
+    tokens: usize,
+}
+
+impl Spelling {
+    /// Begins with a new word.
+    pub(crate) fn new() -> Self {
+        Spelling { state: WordState::start(), words: Vec::new(), symbols: Vec::new(), tokens: 0 }
+    }
+
+    /// The words of some tokens.
+    pub(crate) fn of(words: &Words, tokens: &[u32]) -> Self {
+        let mut spelling = Spelling::new();
+        tokens.iter().for_each(|&token| spelling.push(words, token));
+        spelling
+    }
+
+    /// Goes on by a token.
+    pub(crate) fn push(&mut self, words: &Words, token: u32) {
+        let Spelling { state, words: spelled, symbols, tokens } = self;
+        let first = *tokens;
+        *tokens += 1;
+        state.push_seen(words, token, |part, code| match (part, spelled.last_mut()) {
+            (Part::First, _) => {
+                let letters = vec![code.character()];
+                spelled.push(SpelledWord { letters, first, end: first + 1 });
+                symbols.clear();
+            }
+            (Part::Next, Some(word)) => {
+                word.letters.push(code.character());
+                word.end = first + 1;
+                symbols.clear();
+            }
+            _ if code.is_space() => {}
+            _ => symbols.push(code.character()),
+        });
+    }
+}
+
+/// A place in typed words up to which tokens agree with them, whatever stands between the words.
+#[derive(Clone, Debug)]
+pub(crate) struct Follower<'t> {
+    typed: &'t [SpelledWord],
+    /// Words that were begun, and letters of the last of them.
+    begun: usize,
+    letters: usize,
+    pub(crate) state: WordState,
+}
+
+impl<'t> Follower<'t> {
+    /// The place after the first `done` words, at which `state` is the memory's own text.
+    pub(crate) fn new(typed: &'t [SpelledWord], done: usize, state: WordState) -> Self {
+        let letters = done.checked_sub(1).map_or(0, |last| typed[last].letters.len());
+        Follower { typed, begun: done, letters, state }
+    }
+
+    /// How many words are complete.
+    pub(crate) fn done(&self) -> usize {
+        self.begun - usize::from(!self.is_whole())
+    }
+
+    /// Whether a word is begun and not complete.
+    pub(crate) fn is_begun(&self) -> bool {
+        !self.is_whole()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.begun == 0 || self.letters == self.typed[self.begun - 1].letters.len()
+    }
+
+    /// Goes on by a token; `false` if it does not agree.
+    pub(crate) fn push(&mut self, words: &Words, token: u32) -> bool {
+        let mut agrees = true;
+        let mut state = self.state.clone();
+        state.push_seen(words, token, |part, code| {
+            let expected = match part {
+                Part::Beside => return,
+                Part::First if self.is_whole() => {
+                    self.begun += 1;
+                    self.letters = 0;
+                    self.typed.get(self.begun - 1)
+                }
+                Part::First => None,
+                Part::Next => self.begun.checked_sub(1).map(|last| &self.typed[last]),
+            };
+            agrees &=
+                expected.and_then(|word| word.letters.get(self.letters)) == Some(&code.character());
+            self.letters += 1;
+            if !agrees {
+                // What comes is compared with nothing any more.
+                self.begun = self.begun.min(self.typed.len());
+            }
+        });
+        self.state = state;
+        agrees
+    }
+}
+
+impl SpelledWord {
+    /// A token that is a word of its own.
+    pub(crate) fn token(token: u32, place: usize) -> Self {
+        SpelledWord { letters: vec![token], first: place, end: place + 1 }
+    }
+
+    /// Whether this is another word but for a slip of the fingers: at most one letter in four is another, missing, too many,
+    /// or exchanged with its neighbour, and one at least if there are three.
+    pub(crate) fn resembles(&self, other: &SpelledWord) -> bool {
+        let longest = self.letters.len().max(other.letters.len());
+        longest > 2 && distance(&self.letters, &other.letters) <= longest.div_ceil(4)
+    }
+
+    /// Whether another word begins with this one.
+    pub(crate) fn begins(&self, other: &SpelledWord) -> bool {
+        other.letters.starts_with(&self.letters)
+    }
+}
+
+/// How many letters must be changed, left out, put in, or exchanged with their neighbour, to make one word another.
+fn distance(a: &[u32], b: &[u32]) -> usize {
+    let width = b.len() + 1;
+    let mut cost = vec![0; (a.len() + 1) * width];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            let at = |i: usize, j: usize| cost[i * width + j];
+            let mut least = if i == 0 { j } else { usize::MAX };
+            if i > 0 {
+                least = least.min(at(i - 1, j) + 1);
+            }
+            if j > 0 {
+                least = least.min(at(i, j - 1) + 1);
+            }
+            if i > 0 && j > 0 {
+                least = least.min(at(i - 1, j - 1) + usize::from(a[i - 1] != b[j - 1]));
+            }
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(at(i - 2, j - 2) + 1);
+            }
+            cost[i * width + j] = least;
+        }
+    }
+    cost[a.len() * width + b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_spelled_across_tokens() {
+        let words = Words::new(["Call", " me", " Ish", "ma", "el", ".", " Don", "’t"]);
+        let spelled = Spelling::of(&words, &[0, 1, 2, 3, 4, 5, 6, 7]).words;
+        let text = |word: &SpelledWord| -> String {
+            word.letters.iter().filter_map(|&c| char::from_u32(c)).collect()
+        };
+        let texts: Vec<String> = spelled.iter().map(text).collect();
+        assert_eq!(texts, ["call", "me", "ishmael", "dont"]);
+        let places: Vec<(usize, usize)> =
+            spelled.iter().map(|word| (word.first, word.end)).collect();
+        assert_eq!(places, [(0, 1), (1, 2), (2, 5), (6, 8)]);
+    }
+
+    #[test]
+    fn tokens_are_followed_whatever_stands_between_words() {
+        let words = Words::new(["Call", " me", " Ish", "ma", "el", ".", "CALL", "\n", "mE", " is"]);
+        let typed = Spelling::of(&words, &[0, 1, 2, 3, 4]).words;
+        let follow = |tokens: &[u32]| {
+            let mut follower = Follower::new(&typed, 0, WordState::start());
+            let agrees = tokens.iter().all(|&token| follower.push(&words, token));
+            (agrees, follower.done())
+        };
+        assert_eq!(follow(&[6, 5, 7, 8]), (true, 2));
+        assert_eq!(follow(&[6, 5, 7, 8, 9]), (true, 2));
+        assert_eq!(follow(&[0, 1, 2, 3, 4, 5]), (true, 3));
+        assert!(!follow(&[0, 8]).0, "two words are not one");
+        assert!(!follow(&[0, 1, 2, 3, 1]).0);
+        assert!(!follow(&[0, 1, 2, 3, 4, 1]).0, "nothing more was typed");
+    }
+
+    #[test]
+    fn a_slip_of_the_fingers_is_no_other_word() {
+        let word = |text: &str| SpelledWord {
+            letters: text.chars().map(u32::from).collect(),
+            first: 0,
+            end: 1,
+        };
+        for (one, other, same) in [
+            ("ishmeal", "ishmael", true),
+            ("recieve", "receive", true),
+            ("teh", "the", true),
+            ("harbour", "harbor", true),
+            ("night", "knight", true),
+            ("of", "on", false),
+            ("cat", "dog", false),
+            ("captain", "whale", false),
+        ] {
+            assert_eq!(word(one).resembles(&word(other)), same, "{one}, {other}");
+        }
+    }
+}
