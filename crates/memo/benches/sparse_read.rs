@@ -6,8 +6,8 @@
 //! Each is two cache lines (a place in a directory, an entry) that lie anywhere in the memory, so the bound is the time for
 //! that many cache lines, chosen at random in an array as large as the memory's tables, all independent of each other, on one
 //! thread, in this run. A distribution over all n tokens also reads and writes n numbers in order, at the rate at which this
-//! thread does that. Queries are read along a text with one scratch, as generation and scoring do. Times of queries are the best of
-//! several rounds; rates count the time that this process computed, so that others on the machine matter little.
+//! thread does that. Queries are read along a text with one scratch, as generation and scoring do. Times of queries are the least of
+//! several passes; rates count the time that this process computed, so that others on the machine matter little.
 
 mod common;
 
@@ -73,8 +73,8 @@ fn measure(name: &str, text: &[u32], new: &[u32], goals: Goals) {
     };
     for (kind, along) in [("memorized", text), ("new", new)] {
         let places: Vec<usize> = (1_000..3_000).collect();
-        let all = best_of(|| times(&memory, along, &places, true));
-        let best = best_of(|| times(&memory, along, &places, false));
+        let all = times(&memory, along, &places, true);
+        let best = times(&memory, along, &places, false);
         let lines = lines(&memory, along, &places);
         let (middle, most) = (quantile(lines.clone(), 0.5), quantile(lines, 0.99));
         let bound = |lines: f64| lines * line.seconds * 1e6;
@@ -121,23 +121,26 @@ fn measure(name: &str, text: &[u32], new: &[u32], goals: Goals) {
     row(&format!("scored, tokens/s, {threads} threads"), scored, goals.scored, most, scored / most);
 }
 
-/// The median and the 99th of 100 of the times of queries at places of a text, in microseconds.
+/// The median and the 99th of 100 of the times of queries at places of a text, in microseconds. A text is read along several
+/// times, and the least of a query's times counts: the others had to wait for other processes.
 fn times(memory: &Memory, text: &[u32], places: &[usize], all: bool) -> (f64, f64) {
     let window = BACKOFF.window(memory);
-    let mut scratch = Scratch::default();
-    let micros = places.iter().map(|&p| {
-        let context = &text[p - window..p];
-        let start = Instant::now();
-        let distribution = BACKOFF.distribution(memory, context, &mut scratch).unwrap();
-        if all {
-            black_box(distribution.dense().unwrap());
-        } else {
-            black_box(distribution.best().unwrap());
+    let mut least = vec![f64::INFINITY; places.len()];
+    for _ in 0..ROUNDS {
+        let mut scratch = Scratch::default();
+        for (least, &p) in least.iter_mut().zip(places) {
+            let context = &text[p - window..p];
+            let start = Instant::now();
+            let distribution = BACKOFF.distribution(memory, context, &mut scratch).unwrap();
+            if all {
+                black_box(distribution.dense().unwrap());
+            } else {
+                black_box(distribution.best().unwrap());
+            }
+            *least = least.min(start.elapsed().as_secs_f64() * 1e6);
         }
-        start.elapsed().as_secs_f64() * 1e6
-    });
-    let micros: Vec<f64> = micros.collect();
-    (quantile(micros.clone(), 0.5), quantile(micros, 0.99))
+    }
+    (quantile(least.clone(), 0.5), quantile(least, 0.99))
 }
 
 /// The cache lines that queries at places of a text must touch.
@@ -189,13 +192,6 @@ fn dense_bound() -> f64 {
         let to: Vec<f64> = black_box(&from).iter().map(|p| p * 0.5).collect();
         black_box(to);
         best.min(start.elapsed().as_secs_f64() * 1e6)
-    })
-}
-
-fn best_of(mut times: impl FnMut() -> (f64, f64)) -> (f64, f64) {
-    (0..ROUNDS).fold((f64::INFINITY, f64::INFINITY), |best, _| {
-        let (median, p99) = times();
-        (best.0.min(median), best.1.min(p99))
     })
 }
 
