@@ -1,116 +1,205 @@
-//! Reading: what one query costs, on natural text and on the worst.
+//! Reading: what one query costs, on natural text and on the worst, beside what it must touch.
 //!
-//! `cargo bench -p memo --bench sparse_read [largest text in tokens]`
+//! `cargo bench -p memo --bench sparse_read -- [largest text in tokens] [text file]`
 //!
-//! A query reads one list of successors for each of the shortest contexts and one entry for each successor of the longer ones; a
-//! distribution over all n tokens adds a pass over n numbers. So the worst texts are those whose last token, or last
-//! tokens, were followed by everything. *One by one* reads along a text with one scratch, as generation and scoring do;
-//! *alone* reads a prompt of 64 tokens with a fresh one.
+//! A query reads one list of successors for each of the shortest contexts, and one entry for each successor of the longer ones.
+//! Each is two cache lines (a place in a directory, an entry) that lie anywhere in the memory, so the bound is the time for
+//! that many cache lines, chosen at random in an array as large as the memory's tables, all independent of each other, on one
+//! thread, in this run. A distribution over all n tokens also reads and writes n numbers in order, at the rate at which this
+//! thread does that. Queries are read along a text with one scratch, as generation and scoring do. Times of queries are the least of
+//! several passes; rates count the time that this process computed, so that others on the machine matter little.
 
+mod common;
+
+use common::{VOCABULARY, rate};
 use memo::random::{Purpose, Stream};
 use memo::readout::{BACKOFF, Generator, Sampling, Scratch, score};
-use memo::sparse::{Memory, Settings};
+use memo::sparse::{Context, Memory, Settings};
 use std::hint::black_box;
 use std::time::Instant;
 
-const VOCABULARY: u32 = 50_257;
+const ROUNDS: usize = 5;
 
 fn main() {
-    let largest = std::env::args().find_map(|a| a.parse().ok()).unwrap_or(2_000_000);
+    let args = || std::env::args().skip(1).filter(|arg| !arg.starts_with('-'));
+    let largest = args().find_map(|arg| arg.parse().ok()).unwrap_or(2_000_000);
+    let file = args().find(|arg| arg.parse::<usize>().is_err());
     println!(
-        "{:>12} {:>9} {:>16} {:>16} {:>16} {:>16} {:>11} {:>11} {:>11}",
-        "text",
-        "tokens",
-        "best µs (p99)",
-        "all n µs (p99)",
-        "new text (p99)",
-        "alone µs (p99)",
-        "greedy t/s",
-        "sampled t/s",
-        "scored t/s"
+        "{:>12} {:>9}  {:<34} {:>10} {:>10} {:>10} {:>6}",
+        "text", "tokens", "measured", "", "goal", "bound", "share"
     );
-    for tokens in [200_000, 2_000_000].into_iter().filter(|&tokens| tokens <= largest) {
-        measure("natural", &natural(tokens, 1), &natural(5_000, 2));
+    for tokens in [100_000, 2_000_000, 10_000_000].into_iter().filter(|&tokens| tokens <= largest) {
+        let goals = if tokens == 2_000_000 { NATURAL } else { Goals::default() };
+        measure("natural", &common::natural(tokens, 1), &common::natural(20_000, 2), goals);
     }
-    let draws = |tokens, n| Stream::new(3, Purpose::Sampling, 0).draws().tokens(tokens, n);
-    measure("random", &draws(200_000, VOCABULARY as usize - 1), &natural(5_000, 2));
-    // The same paragraph, with other words in a few places.
-    let paragraph = natural(400, 4);
-    let mut boilerplate: Vec<u32> = paragraph.iter().cycle().take(200_000).copied().collect();
-    for (at, word) in draws(2_000, VOCABULARY as usize - 1).into_iter().enumerate() {
-        boilerplate[at * 100] = word;
+    if let Some(file) = file {
+        let text = common::from_file(&file);
+        let (known, new) = text.split_at(text.len() - 20_000);
+        measure("file", known, new, NATURAL);
     }
-    measure("boilerplate", &boilerplate, &boilerplate[1_000..6_000]);
-    // Every word after every other, of 447 words; and one word followed by all others.
-    let every: Vec<u32> = (0..447u32).flat_map(|a| (0..447u32).flat_map(move |b| [a, b])).collect();
-    measure("every pair", &every[..200_000], &every[3_000..8_000]);
-    let one: Vec<u32> = (1..VOCABULARY - 1).flat_map(|b| [0, b]).collect();
-    measure("one, all", &one, &one[3_000..8_000]);
+    let boilerplate = common::boilerplate(200_000);
+    measure("boilerplate", &boilerplate, &boilerplate[1_000..21_000], WORST);
+    let every = common::every_pair(200_000);
+    measure("every pair", &every, &every[3_000..23_000], WORST);
+    measure("random", &common::random(200_000, 3), &common::random(20_000, 5), WORST);
 }
 
-/// Words drawn by rank with probability ∝ 1/(rank + 2.7), one third of them repeating a phrase seen before.
-fn natural(tokens: usize, seed: u64) -> Vec<u32> {
-    let mut draws = Stream::new(seed, Purpose::Sampling, 0).draws();
-    let n = f64::from(VOCABULARY - 1);
-    let mut text: Vec<u32> = Vec::with_capacity(tokens);
-    while text.len() < tokens {
-        if text.len() > 100 && draws.below(12) == 0 {
-            let start = draws.below(text.len() as u64 - 8) as usize;
-            text.extend_from_within(start..start + 4);
-            continue;
-        }
-        let u = draws.below(1 << 53) as f64 / (1u64 << 53) as f64;
-        let rank = 2.7 * ((n / 2.7 + 1.0).powf(u) - 1.0);
-        text.push((rank as u32).min(VOCABULARY - 2));
-    }
-    text.truncate(tokens);
-    text
+/// Microseconds at most, and tokens a second at least.
+#[derive(Clone, Copy, Default)]
+struct Goals {
+    median: f64,
+    p99: f64,
+    greedy: f64,
+    sampled: f64,
+    scored: f64,
 }
 
-fn measure(name: &str, text: &[u32], new: &[u32]) {
+const NATURAL: Goals =
+    Goals { median: 150.0, p99: 600.0, greedy: 20_000.0, sampled: 8_000.0, scored: 15_000.0 };
+const WORST: Goals =
+    Goals { median: 1e6 / 3e3, p99: 0.0, greedy: 3_000.0, sampled: 3_000.0, scored: 3_000.0 };
+
+fn measure(name: &str, text: &[u32], new: &[u32], goals: Goals) {
     let mut memory = Memory::new(Settings::new(VOCABULARY, VOCABULARY - 1, 1).unwrap()).unwrap();
     memory.memorize(text).unwrap();
-    let window = BACKOFF.window(&memory);
-    let mut scratch = Scratch::default();
-    let mut along = |text: &[u32], all: bool| {
-        quantiles((1_000..3_000).map(|p| {
+    let line = CacheLine::new(memory.usage().tables);
+    let dense = dense_bound();
+    let row = |what: &str, value: f64, goal: f64, bound: f64, share: f64| {
+        let goal = if goal > 0.0 { format!("{goal:.0}") } else { String::new() };
+        println!(
+            "{name:>12} {:>9}  {what:<34} {value:>10.1} {goal:>10} {bound:>10.1} {share:>6.2}",
+            text.len()
+        );
+    };
+    for (kind, along) in [("memorized", text), ("new", new)] {
+        let places: Vec<usize> = (1_000..3_000).collect();
+        let all = times(&memory, along, &places, true);
+        let best = times(&memory, along, &places, false);
+        let lines = lines(&memory, along, &places);
+        let (middle, most) = (quantile(lines.clone(), 0.5), quantile(lines, 0.99));
+        let bound = |lines: f64| lines * line.seconds * 1e6;
+        row(
+            &format!("all n, µs, median, {kind}"),
+            all.0,
+            goals.median,
+            bound(middle) + dense,
+            (bound(middle) + dense) / all.0,
+        );
+        row("  99th of 100", all.1, goals.p99, bound(most) + dense, (bound(most) + dense) / all.1);
+        row(
+            &format!("best token, µs, median, {kind}"),
+            best.0,
+            goals.median,
+            bound(middle),
+            bound(middle) / best.0,
+        );
+        row("  99th of 100", best.1, goals.p99, bound(most), bound(most) / best.1);
+        row("  cache lines, median", middle, 0.0, 0.0, 0.0);
+    }
+    let bound = |lines: f64, more: f64| 1e6 / (lines * line.seconds * 1e6 + more);
+    let places: Vec<usize> = (564..1_064).collect();
+    let lines_along = mean(&lines(&memory, text, &places));
+    // One thread computes, and the time of a process is shared among all.
+    let threads = rayon::current_num_threads() as f64;
+    let generated = |temperature: f64| {
+        let generate = |call: usize| {
+            let sampling = Sampling { temperature, ..Sampling::default() };
+            let prompt = &text[500 + call % 100 * 64..][..64];
+            Generator::new(&memory, &BACKOFF, prompt, sampling).take(500).count()
+        };
+        rate(generate) / threads
+    };
+    let greedy = generated(0.0);
+    let most = bound(lines_along, 0.0);
+    row("greedy, tokens/s", greedy, goals.greedy, most, greedy / most);
+    let sampled = generated(1.0);
+    let most = bound(lines_along, dense);
+    row("sampled, tokens/s", sampled, goals.sampled, most, sampled / most);
+    let scored = rate(|_| score(&memory, &BACKOFF, &new[..10_000]).unwrap().len());
+    let places: Vec<usize> = (100..10_000).step_by(10).collect();
+    let most = threads * bound(mean(&lines(&memory, new, &places)), 0.0);
+    row(&format!("scored, tokens/s, {threads} threads"), scored, goals.scored, most, scored / most);
+}
+
+/// The median and the 99th of 100 of the times of queries at places of a text, in microseconds. A text is read along several
+/// times, and the least of a query's times counts: the others had to wait for other processes.
+fn times(memory: &Memory, text: &[u32], places: &[usize], all: bool) -> (f64, f64) {
+    let window = BACKOFF.window(memory);
+    let mut least = vec![f64::INFINITY; places.len()];
+    for _ in 0..ROUNDS {
+        let mut scratch = Scratch::default();
+        for (least, &p) in least.iter_mut().zip(places) {
             let context = &text[p - window..p];
             let start = Instant::now();
-            let distribution = BACKOFF.distribution(&memory, context, &mut scratch).unwrap();
+            let distribution = BACKOFF.distribution(memory, context, &mut scratch).unwrap();
             if all {
                 black_box(distribution.dense().unwrap());
             } else {
                 black_box(distribution.best().unwrap());
             }
-            start.elapsed().as_secs_f64()
-        }))
-    };
-    let (best, all, unseen) = (along(text, false), along(text, true), along(new, false));
-    let alone = quantiles((0..500).map(|q| {
-        let p = 100 + q * 7919 % (text.len() - 200);
-        let start = Instant::now();
-        black_box(BACKOFF.best(&memory, &text[p - 64..p], &mut Scratch::default()).unwrap());
-        start.elapsed().as_secs_f64()
-    }));
-    let generated = |temperature: f64| {
-        let sampling = Sampling { temperature, ..Sampling::default() };
-        let start = Instant::now();
-        let made = Generator::new(&memory, &BACKOFF, &text[500..564], sampling).take(500).count();
-        made as f64 / start.elapsed().as_secs_f64()
-    };
-    let (greedy, sampled) = (generated(0.0), generated(1.0));
-    let start = Instant::now();
-    let scored = score(&memory, &BACKOFF, &new[..5_000]).unwrap();
-    let scored = scored.len() as f64 / start.elapsed().as_secs_f64();
-    println!(
-        "{name:>12} {:>9} {best:>16} {all:>16} {unseen:>16} {alone:>16} {greedy:>11.0} {sampled:>11.0} {scored:>11.0}",
-        text.len()
-    );
+            *least = least.min(start.elapsed().as_secs_f64() * 1e6);
+        }
+    }
+    (quantile(least.clone(), 0.5), quantile(least, 0.99))
 }
 
-/// The median, and the 99th of a hundred, in microseconds.
-fn quantiles(seconds: impl Iterator<Item = f64>) -> String {
-    let mut micros: Vec<f64> = seconds.map(|seconds| seconds * 1e6).collect();
-    micros.sort_by(f64::total_cmp);
-    format!("{:.1} ({:.1})", micros[micros.len() / 2], micros[micros.len() * 99 / 100])
+/// The cache lines that queries at places of a text must touch.
+fn lines(memory: &Memory, text: &[u32], places: &[usize]) -> Vec<f64> {
+    let longest = memory.settings().reach();
+    let each = places.iter().map(|&p| {
+        let evidence = memory.evidence(&text[p.saturating_sub(longest)..p]).unwrap();
+        let listed = |context| matches!(context, Context::Tokens(1..=3));
+        let lists = evidence.iter().filter(|slot| listed(slot.context)).count().max(2);
+        // Each successor of a context is looked up in the next, the longest one's too unless there is no longer one.
+        let longer = evidence.iter().filter(|slot| !matches!(slot.context, Context::Tokens(1 | 2)));
+        let looked_up = longer.filter(|slot| slot.context != Context::Tokens(longest as u32));
+        let looked_up: usize = looked_up.map(|slot| slot.successors.len()).sum();
+        // Lists that are longer than a cache line go on in the next ones.
+        let entries = |slot: &memo::sparse::Evidence| slot.successors.len() as f64 * 20.0 / 512.0;
+        let rest: f64 = evidence.iter().filter(|slot| listed(slot.context)).map(entries).sum();
+        2.0 * (lists + looked_up) as f64 + rest.floor()
+    });
+    each.collect()
+}
+
+/// Reading cache lines at random places.
+struct CacheLine {
+    /// Of one of them, when many are read that do not depend on each other.
+    seconds: f64,
+}
+
+impl CacheLine {
+    fn new(bytes: usize) -> Self {
+        let words = vec![1u64; (bytes / 8).max(64)];
+        let mut draws = Stream::new(9, Purpose::Sampling, 0).draws();
+        let places: Vec<u32> =
+            (0..1 << 18).map(|_| draws.below(words.len() as u64) as u32).collect();
+        let seconds = (0..ROUNDS).fold(f64::INFINITY, |best, _| {
+            let start = Instant::now();
+            let sum: u64 = places.iter().map(|&place| words[place as usize]).sum();
+            black_box(sum);
+            best.min(start.elapsed().as_secs_f64())
+        });
+        CacheLine { seconds: seconds / places.len() as f64 }
+    }
+}
+
+/// Microseconds to read n numbers and to write as many, one thread.
+fn dense_bound() -> f64 {
+    let from = vec![1f64; VOCABULARY as usize];
+    (0..100).fold(f64::INFINITY, |best, _| {
+        let start = Instant::now();
+        let to: Vec<f64> = black_box(&from).iter().map(|p| p * 0.5).collect();
+        black_box(to);
+        best.min(start.elapsed().as_secs_f64() * 1e6)
+    })
+}
+
+fn quantile(mut values: Vec<f64>, share: f64) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[((values.len() - 1) as f64 * share) as usize]
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }

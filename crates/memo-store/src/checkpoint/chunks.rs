@@ -97,7 +97,7 @@ pub(crate) fn write_chunks(
         let mut gathered = Gathered::new(blueprint)?;
         each_chunk(blueprint, texts, size, observer, |partitions, memory| {
             gathered.take(&partitions, memory)?;
-            draft.partitions(memory, partitions)
+            draft.partitions(memory, partitions, None)
         })?;
         let Gathered { leaves, unigrams, derived } = gathered;
         draft.finish(&blueprint.settings, &unigrams, &derived, &leaves, transaction)

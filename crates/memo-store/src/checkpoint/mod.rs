@@ -17,12 +17,13 @@
 //! some partitions at a time ([`write_chunks`]).
 
 mod chunks;
+mod kept;
 mod read;
 mod write;
 
 pub(crate) use self::chunks::{Texts, digest_by_chunks, is_large, write_chunks};
 pub(crate) use self::read::{Checkpoint, numbers};
-pub(crate) use self::write::write;
+pub(crate) use self::write::{write, write_over};
 
 use crate::error::{Error, io};
 use crate::files;

@@ -99,11 +99,17 @@ impl Checkpoint {
     pub(crate) fn memory(&self, blueprint: &Blueprint) -> Result<Memory, Error> {
         let settings = self.head.settings.clone();
         let memory = Memory::restore(settings, blueprint.words.clone(), self);
-        memory.map_err(|error| Error::Damaged {
-            path: self.path.clone(),
-            what: Damage::Unfitting(error.to_string()),
-            help: HELP,
-        })
+        memory.map_err(|error| self.damaged(Damage::Unfitting(error.to_string())))
+    }
+
+    /// Where the entries of a partition are, and their checksum.
+    pub(super) fn place(&self, kind: TableKind, partition: usize) -> (Range<usize>, u32) {
+        let indexed = &self.index[partition * TableKind::ALL.len() + kind as usize];
+        (indexed.entries.clone(), indexed.crc)
+    }
+
+    pub(super) fn damaged(&self, what: Damage) -> Error {
+        Error::Damaged { path: self.path.clone(), what, help: HELP }
     }
 
     fn section(&self, section: usize) -> &[u8] {

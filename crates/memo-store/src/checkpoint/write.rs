@@ -1,12 +1,13 @@
 //! Writing a checkpoint: entries, then sections, then the head that names their places.
 
+use super::kept::{Kept, KeptEntries};
 use super::{
     DERIVED, ENTRIES, FORMAT, FileSection, Head, INDEX, LARGE, LEAVES, MAGIC, SECTIONS, UNIGRAMS,
 };
 use crate::error::{Error, io};
 use crate::files;
 use crate::progress::{Observer, Progress, Unit};
-use memo::sparse::{Leaves, Memory, PARTITIONS, PackedEntries, Settings, TableKind};
+use memo::sparse::{LargeCount, Leaves, Memory, PARTITIONS, PackedEntries, Settings, TableKind};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -23,18 +24,46 @@ pub(crate) fn write(
     transaction: u64,
     observer: &Observer,
 ) -> Result<PathBuf, Error> {
-    let leaves = memory.leaves()?;
+    write_with(path, memory, transaction, None, observer)
+}
+
+/// Writes the same checkpoint, and copies from the file of an older one what has not changed since: see [`super::kept`].
+pub(crate) fn write_over(
+    path: &Path,
+    memory: &Memory,
+    transaction: u64,
+    older: &Path,
+    observer: &Observer,
+) -> Result<PathBuf, Error> {
+    write_with(path, memory, transaction, Some(older), observer)
+}
+
+fn write_with(
+    path: &Path,
+    memory: &Memory,
+    transaction: u64,
+    older: Option<&Path>,
+    observer: &Observer,
+) -> Result<PathBuf, Error> {
+    let kept = older.and_then(KeptEntries::new);
     files::write_beside(path, |file| {
         let mut draft = Draft::new(file, path)?;
         for start in (0..PARTITIONS).step_by(TOGETHER) {
             let (done, total) = (draft.at - ENTRIES, memory.usage().tables as u64);
             let stage = "writing the checkpoint";
             observer.report(Progress { stage, done: done.min(total), total, unit: Unit::Bytes });
-            draft.partitions(memory, start..start + TOGETHER)?;
+            draft.partitions(memory, start..start + TOGETHER, kept.as_ref())?;
         }
-        let derived = memory.derived();
+        let (derived, leaves) =
+            (memory.derived(), memory.keep_leaves(std::mem::take(&mut draft.leaves))?);
         draft.finish(memory.settings(), memory.unigrams(), &derived, &leaves, transaction)
     })
+}
+
+/// The entries of a partition: with their checksum, or in an older file.
+enum Entries<'a> {
+    New(PackedEntries<'a>, u32),
+    Kept(Kept),
 }
 
 /// A checkpoint that is being written.
@@ -45,12 +74,15 @@ pub(super) struct Draft<'a> {
     at: u64,
     index: Vec<u8>,
     large: Vec<u8>,
+    /// Of the partitions so far, by table.
+    leaves: [Vec<[u8; 32]>; TableKind::ALL.len()],
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(file: &'a mut File, path: &'a Path) -> Result<Self, Error> {
         file.seek(SeekFrom::Start(ENTRIES)).map_err(io(path))?;
-        Ok(Draft { file, path, at: ENTRIES, index: Vec::new(), large: Vec::new() })
+        let (index, large, leaves) = Default::default();
+        Ok(Draft { file, path, at: ENTRIES, index, large, leaves })
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -58,32 +90,69 @@ impl<'a> Draft<'a> {
         self.file.write_all(bytes).map_err(io(self.path))
     }
 
-    /// The entries of the next partitions, of all tables.
+    /// The entries of the next partitions, of all tables. Those that were kept are copied, many at a time.
     pub(super) fn partitions(
         &mut self,
         memory: &Memory,
         partitions: Range<usize>,
+        kept: Option<&KeptEntries>,
     ) -> Result<(), Error> {
         let each = partitions.into_par_iter().flat_map_iter(|partition| {
             TableKind::ALL.map(|kind| {
+                let known = memory.known_leaf(kind, partition);
+                if let (Some(kept), Some(leaf)) = (kept, known)
+                    && let Some(kept) = kept.get(kind, partition, leaf)?
+                {
+                    return Ok((leaf, Entries::Kept(kept)));
+                }
                 let entries = memory.partition(kind, partition)?;
+                let leaf = known.unwrap_or_else(|| Memory::leaf_of(&entries));
                 let crc = crc32fast::hash(&entries.bytes);
-                Ok((entries, crc))
+                Ok((leaf, Entries::New(entries, crc)))
             })
         });
-        let each: Vec<(PackedEntries<'_>, u32)> = each.collect::<Result<_, Error>>()?;
-        for (PackedEntries { bytes, large }, crc) in each {
-            self.index.extend(self.at.to_le_bytes());
-            self.index.extend((bytes.len() as u32).to_le_bytes());
-            self.index.extend(crc.to_le_bytes());
-            self.index.extend((large.len() as u32).to_le_bytes());
-            for large in large.iter() {
-                self.large.extend(large.rank.to_le_bytes());
-                self.large.extend(large.count.to_le_bytes());
+        let each: Vec<([u8; 32], Entries<'_>)> = each.collect::<Result<_, Error>>()?;
+        // What lies one behind the other in the older file and is not copied yet.
+        let mut run = 0..0;
+        for (kind, (leaf, entries)) in TableKind::ALL.into_iter().cycle().zip(each) {
+            self.leaves[kind as usize].push(leaf);
+            match entries {
+                Entries::New(PackedEntries { bytes, large }, crc) => {
+                    self.copy(kept, std::mem::take(&mut run))?;
+                    self.name(self.at, bytes.len(), crc, &large);
+                    self.put(&bytes)?;
+                }
+                Entries::Kept(Kept { place, crc, large }) => {
+                    if run.end != place.start {
+                        self.copy(kept, std::mem::take(&mut run))?;
+                        run = place.start..place.start;
+                    }
+                    let at = self.at + (run.end - run.start);
+                    self.name(at, (place.end - place.start) as usize, crc, &large);
+                    run.end = place.end;
+                }
             }
-            self.put(&bytes)?;
         }
-        Ok(())
+        self.copy(kept, run)
+    }
+
+    /// Copies entries of an older file.
+    fn copy(&mut self, kept: Option<&KeptEntries>, place: Range<u64>) -> Result<(), Error> {
+        let Some(kept) = kept.filter(|_| !place.is_empty()) else { return Ok(()) };
+        self.at += place.end - place.start;
+        kept.copy(place, self.file, self.path)
+    }
+
+    /// Adds entries to the index.
+    fn name(&mut self, at: u64, len: usize, crc: u32, large: &[LargeCount]) {
+        self.index.extend(at.to_le_bytes());
+        self.index.extend((len as u32).to_le_bytes());
+        self.index.extend(crc.to_le_bytes());
+        self.index.extend((large.len() as u32).to_le_bytes());
+        for large in large {
+            self.large.extend(large.rank.to_le_bytes());
+            self.large.extend(large.count.to_le_bytes());
+        }
     }
 
     /// The sections, and the head.

@@ -8,6 +8,7 @@ use crate::record::{DocumentRecord, OpRecord, Place};
 use memo::sparse::{Memory, Span};
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 /// Contents that are not in the ledger yet, by document number and version.
 pub(crate) type NewContents<'a> = HashMap<(u64, u32), &'a Content>;
@@ -15,8 +16,9 @@ pub(crate) type NewContents<'a> = HashMap<(u64, u32), &'a Content>;
 /// Tokens whose contents are held at once, if that is more than one document.
 const AT_ONCE: u64 = 1 << 22;
 
-/// Positions that are written at once: between them the observer is asked whether to go on.
-const SLICE: usize = 1 << 18;
+/// Positions that are written at once, at least and at most: between them the observer is asked whether to go on. Writing packs
+/// much of a memory again each time, so that much text is better written in few slices.
+const SLICE: RangeInclusive<usize> = 1 << 18..=1 << 20;
 
 /// Versions of documents to be written to a memory or taken out of it.
 pub(crate) struct MemoryUpdate<'a> {
@@ -131,11 +133,13 @@ impl<'a> MemoryUpdate<'a> {
         self
     }
 
-    /// Gives the spans of all contents, with their weights, at most [`SLICE`] positions at a time.
+    /// Gives the spans of all contents, with their weights, an eighth of them at a time, within [`SLICE`].
     fn each_slice(
         &self,
         take: &mut dyn FnMut(&[Span<'_>]) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        let eighth = usize::try_from(self.positions / 8).unwrap_or(usize::MAX);
+        let size = eighth.clamp(*SLICE.start(), *SLICE.end());
         let mut held: Vec<(Cow<'_, Content>, i32)> = Vec::new();
         let mut tokens = 0;
         for (document, number, sign) in &self.entries {
@@ -149,12 +153,12 @@ impl<'a> MemoryUpdate<'a> {
             tokens += content.tokens();
             held.push((content, *sign));
             if tokens > AT_ONCE {
-                slice(&held, take)?;
+                slice(&held, size, take)?;
                 held.clear();
                 tokens = 0;
             }
         }
-        slice(&held, take)
+        slice(&held, size, take)
     }
 }
 
@@ -173,13 +177,14 @@ pub(crate) fn write(memory: &mut Memory, spans: &[Span<'_>]) -> Result<(), Error
     Ok(memory.write(spans)?)
 }
 
-/// Gives the spans of contents, at most [`SLICE`] positions at a time.
+/// Gives the spans of contents, at most `size` positions at a time.
 fn slice(
     contents: &[(Cow<'_, Content>, i32)],
+    size: usize,
     take: &mut dyn FnMut(&[Span<'_>]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut slice: Vec<Span<'_>> = Vec::new();
-    let mut room = SLICE;
+    let mut room = size;
     for span in contents.iter().flat_map(|(content, sign)| content.spans(*sign)) {
         let (mut start, end) = (span.positions.start, span.positions.end);
         while start < end {
@@ -190,7 +195,7 @@ fn slice(
             if room == 0 {
                 take(&slice)?;
                 slice.clear();
-                room = SLICE;
+                room = size;
             }
         }
     }

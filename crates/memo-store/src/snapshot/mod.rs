@@ -17,6 +17,7 @@ mod open;
 mod preview;
 mod prove;
 mod score;
+mod shared;
 mod stats;
 mod stop;
 mod verify;

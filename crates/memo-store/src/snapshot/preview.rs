@@ -5,9 +5,7 @@ use crate::error::Error;
 use crate::ledger::Content;
 use crate::record::{DocumentRecord, Role, VersionRecord};
 use crate::selection::{Selected, Selection};
-use memo_text::Encoding;
 use serde::Serialize;
-use std::collections::HashSet;
 
 /// What a forget would do. Nothing has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -52,10 +50,6 @@ pub struct PreviewDocument {
     /// The first places with what stands around them or, if whole documents would go, how it begins.
     pub excerpts: Vec<String>,
 }
-
-/// Two documents share a passage if they have this many tokens in a row in common: half a line or so.
-const PASSAGE: usize = 8;
-const PASSAGE_OF_BYTES: usize = 32;
 
 /// Places of a document that are shown, and characters: on either side of a text, of the text, and of a beginning.
 const SHOWN: usize = 3;
@@ -161,38 +155,6 @@ impl Snapshot {
         let first = came.map(|version| version.transaction).min().unwrap_or(u64::MAX);
         let copies = self.ledger("copies")?.copies()?.into_iter().map(ModelCopy::from);
         Ok(copies.filter(|copy| copy.transaction >= first).collect())
-    }
-
-    /// Live documents that have a passage in common with versions that are to go.
-    pub(crate) fn sharing(
-        &self,
-        going: &[(DocumentRecord, Vec<u32>)],
-    ) -> Result<Vec<String>, Error> {
-        let bytes = self.tokenizer.encoding() == Encoding::Raw;
-        let passage = if bytes { PASSAGE_OF_BYTES } else { PASSAGE };
-        let ledger = self.ledger("documents")?;
-        let mut passages: HashSet<Vec<u32>> = HashSet::new();
-        for (document, versions) in going {
-            for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
-                let content = ledger.content(document, version)?;
-                for part in &content.parts {
-                    passages.extend(part.windows(passage).map(<[u32]>::to_vec));
-                }
-            }
-        }
-        let goes: HashSet<u64> = going.iter().map(|(document, _)| document.number).collect();
-        let mut shared = Vec::new();
-        for other in ledger.documents()? {
-            let Some(version) = other.live().filter(|_| !goes.contains(&other.number)) else {
-                continue;
-            };
-            let content = ledger.content(&other, version)?;
-            let mut windows = content.parts.iter().flat_map(|part| part.windows(passage));
-            if windows.any(|window| passages.contains(window)) {
-                shared.push(other.id);
-            }
-        }
-        Ok(shared)
     }
 }
 

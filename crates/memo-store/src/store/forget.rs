@@ -2,8 +2,9 @@
 //!
 //! 1. The intent is recorded; the text is still there.
 //! 2. Its contribution is subtracted from the memory.
-//! 3. A checkpoint is written and older ones are removed.
-//! 4. All that is alive is copied into a new ledger, which takes the old one's place.
+//! 3. A checkpoint is written, which takes over from the one before what has not changed, and all that is alive is copied into
+//!    a new ledger.
+//! 4. The checkpoint is put in place and older ones are removed; then the ledger takes the old one's place.
 //!
 //! A kill between any two of these leaves a model whose opening does the rest. There is no inverse: an inverse would be
 //! the text. Because it must be finished, there must be room for it before it is recorded; if the disk is full all the
@@ -20,6 +21,7 @@ use crate::snapshot::ModelCopy;
 use memo::sparse::Digest;
 use serde::Serialize;
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::Instant;
 
 /// What a forget did, and what it could not reach.
@@ -170,15 +172,35 @@ impl Store {
         })
     }
 
-    /// Writes a checkpoint without what was forgotten, then a ledger without it.
+    /// Writes a checkpoint and a ledger without what was forgotten, both at the same time, and puts first the one and then the
+    /// other in place.
     fn scrub(&mut self, open: &[TransactionRecord]) -> Result<(), Error> {
-        self.checkpoint()?;
+        let path = files::unfinished(&self.directory.join(FILE));
+        let written = std::thread::scope(|scope| {
+            let copying = scope.spawn(|| self.copy_ledger_without(&path, open));
+            let checkpoint = self.write_next_checkpoint();
+            let copied = copying.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            checkpoint.and_then(|beside| copied.map(|()| beside))
+        });
+        let published = written.and_then(|beside| self.publish_checkpoint(&beside));
+        if published.is_err() {
+            // They would only take space.
+            let _ = files::remove_unfinished(&self.directory);
+        }
+        published?;
+        match &mut self.snapshot.ledger {
+            Some(ledger) => ledger.replace_by(&path),
+            None => Ok(()),
+        }
+    }
+
+    /// Copies all of the ledger but what was forgotten.
+    fn copy_ledger_without(&self, path: &Path, open: &[TransactionRecord]) -> Result<(), Error> {
         let scrub: HashSet<(u64, u32)> = open.iter().flat_map(|t| t.scrub.clone()).collect();
         let texts: Vec<String> = open.iter().flat_map(|t| t.scrub_texts.clone()).collect();
         let gone = |words: &str| texts.iter().any(|text| words.contains(text.as_str()));
-        let path = files::unfinished(&self.directory.join(FILE));
-        let copied = self.ledger()?.copy_to(
-            &path,
+        self.ledger()?.copy_to(
+            path,
             &scrub,
             |document| {
                 for version in &mut document.versions {
@@ -199,15 +221,6 @@ impl Store {
                     transaction.reason = Some(SCRUBBED.to_owned());
                 }
             },
-        );
-        if copied.is_err() {
-            // Half a ledger would only take space.
-            let _ = std::fs::remove_file(&path);
-        }
-        copied?;
-        match &mut self.snapshot.ledger {
-            Some(ledger) => ledger.replace_by(&path),
-            None => Ok(()),
-        }
+        )
     }
 }

@@ -31,7 +31,7 @@ use crate::progress::{Observer, Progress};
 use crate::snapshot::{CHUNK, MemoryState, Snapshot};
 use memo::sparse::Memory;
 use std::ops::{ControlFlow, Deref};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Tokens that opening may have to write again before it is felt. With more, closing and opening write a checkpoint.
 const FELT: u64 = 500_000;
@@ -217,8 +217,26 @@ impl Store {
         let path = self.directory.join(checkpoint::name(self.transaction));
         let memory = self.memory()?;
         let beside = checkpoint::write(&path, memory, self.transaction, &self.observer)?;
+        self.publish_checkpoint(&beside)
+    }
+
+    /// Writes a checkpoint beside its place, and copies from the newest one that is there what has not changed since; gives its
+    /// path. Entries that are copied are not checked, and stay as damaged as they were.
+    fn write_next_checkpoint(&self) -> Result<PathBuf, Error> {
+        let path = self.directory.join(checkpoint::name(self.transaction));
+        let (memory, observer) = (self.memory()?, &self.observer);
+        match checkpoint::list(&self.directory)?.first() {
+            Some((_, older)) => {
+                checkpoint::write_over(&path, memory, self.transaction, older, observer)
+            }
+            None => checkpoint::write(&path, memory, self.transaction, observer),
+        }
+    }
+
+    /// Puts a checkpoint that was written beside its place there, and removes older ones.
+    fn publish_checkpoint(&mut self, beside: &Path) -> Result<(), Error> {
         let _lock = SnapshotLock::exclusive(&self.directory)?;
-        checkpoint::publish(&self.directory, &beside, self.transaction)?;
+        checkpoint::publish(&self.directory, beside, self.transaction)?;
         self.pending = 0;
         Ok(())
     }

@@ -311,6 +311,35 @@ fn damaged_entries_are_refused_when_touched_and_never_blessed() {
     assert_eq!(store.document(touched).unwrap().state, DocumentState::Retired);
 }
 
+/// A forget takes over entries that it does not change without looking at them. Damage among them neither stands in its way
+/// nor looks sound afterwards.
+#[test]
+fn damaged_entries_that_a_forget_takes_over_are_still_named() {
+    let sound = Sound::new();
+    let at = sound.home.path().join("damaged.memo");
+    let (name, bytes) = sound.checkpoint();
+    let sections = head(bytes).1["sections"][0]["start"].as_u64().unwrap() as usize;
+    let mut forgotten = 0;
+    for entry in (65_536..sections).step_by(1_009) {
+        let mut changed = bytes.to_vec();
+        changed[entry] ^= 1;
+        sound.with(&at, name, Some(&changed));
+        // The document came after the checkpoint: entries that it needs are touched when the model is opened.
+        let Ok(mut store) = Store::open(&at) else { continue };
+        store.forget(&["c"], None).unwrap();
+        drop(store);
+        let mut store = Store::open(&at).unwrap();
+        let (digest, damage) = (store.digest().unwrap(), store.verify(&Observer::default()));
+        assert!(!damage.unwrap().damage.is_empty(), "damage at {entry} is not named any more");
+        assert!(store.checkpoint().is_err(), "new checksums for damaged entries");
+        store.rebuild().unwrap();
+        assert_eq!(store.digest().unwrap(), digest);
+        assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
+        forgotten += 1;
+    }
+    assert!(forgotten > 0, "every entry is needed by so short a document");
+}
+
 #[test]
 fn a_damaged_checkpoint_is_made_again_from_the_ledger() {
     let sound = Sound::new();

@@ -65,6 +65,38 @@ fn a_forgotten_document_is_gone_from_every_byte() {
     }
 }
 
+/// The checkpoint of a forget takes over most of the one before. It is the file that a model writes which never did that, so
+/// nothing in it shows what was forgotten, or that anything was.
+#[test]
+fn the_checkpoint_after_a_forget_is_that_of_its_contents() {
+    let checkpoint = |path: &Path| {
+        let files = std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+        let is = |path: &std::path::PathBuf| path.to_str().unwrap().contains("/memory.");
+        let files: Vec<_> = files.filter(is).collect();
+        assert_eq!(files.len(), 1);
+        std::fs::read(&files[0]).unwrap()
+    };
+    // Often enough for counts that do not fit in an entry.
+    let much: Vec<String> = (0..400).map(|i| format!("{OTHER} Line {}.", i * i)).collect();
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    store.memorize([document("much", &much.join(" "))], None).unwrap();
+    store.memorize([document("small", "bees!"), document("secret", SECRET)], None).unwrap();
+    store.checkpoint().unwrap();
+    // From a memory that was made here, and from one that was opened.
+    for id in ["small", "secret"] {
+        store.forget(&[id], None).unwrap();
+        let taken_over = checkpoint(&path);
+        store.checkpoint().unwrap();
+        assert!(taken_over == checkpoint(&path), "without {id}");
+        drop(store);
+        store = Store::open(&path).unwrap();
+        assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
+    }
+    assert_gone(&path, &small().tokenizer, SECRET);
+}
+
 #[test]
 fn forgotten_text_is_cut_from_documents_versions_edits_and_replacements() {
     for model in models().into_iter().take(2) {

@@ -149,6 +149,39 @@ impl Memory {
     }
 }
 
+/// What a checkpoint needs of a digest, so that entries are packed once for both.
+impl Memory {
+    /// Returns the leaf of a partition, if it is known without hashing.
+    pub fn known_leaf(&self, kind: TableKind, partition: usize) -> Option<[u8; 32]> {
+        let changed = self.tables.table(kind).partitions[partition].changed();
+        let hashes = self.digests.lock();
+        let known = !changed || hashes.digest.is_some();
+        known.then(|| hashes.tables[kind as usize].leaves[partition])
+    }
+
+    /// Returns the leaf of a partition with these entries.
+    pub fn leaf_of(entries: &PackedEntries<'_>) -> [u8; 32] {
+        partition(entries)
+    }
+
+    /// Keeps the leaves of all partitions, which must be those of [`Memory::known_leaf`] or [`Memory::leaf_of`]: a digest need not
+    /// hash them again. Returns all leaves.
+    pub fn keep_leaves(
+        &self,
+        tables: [Vec<[u8; 32]>; TableKind::ALL.len()],
+    ) -> Result<Leaves, Error> {
+        let mut unigrams = self.digests.lock().unigrams.leaves.clone();
+        for (i, leaf) in hash_unigrams(&self.tables, false) {
+            unigrams[i] = leaf;
+        }
+        let leaves = Leaves { tables, unigrams };
+        let mut hashes = self.digests.lock();
+        hashes.restore(leaves.clone())?;
+        hashes.update(Default::default());
+        Ok(leaves)
+    }
+}
+
 /// The hashes of a memory, kept between digests.
 #[derive(Debug)]
 pub(crate) struct Digests(Mutex<Hashes>);
@@ -261,9 +294,13 @@ fn hash_leaves(tables: &Tables, all: bool) -> Result<NewLeaves, Error> {
             })
             .collect::<Result<_, Error>>()?;
     }
+    Ok((hashed, hash_unigrams(tables, all)))
+}
+
+fn hash_unigrams(tables: &Tables, all: bool) -> NumberedHashes {
     let unigrams = tables.unigrams.chunks(UNIGRAM_LEAF).zip(&tables.changed).enumerate();
     let unigrams = unigrams.filter(|(_, (_, changed))| all || **changed);
-    Ok((hashed, unigrams.map(|(i, (leaf, _))| (i, counts(leaf))).collect()))
+    unigrams.map(|(i, (leaf, _))| (i, counts(leaf))).collect()
 }
 
 fn settings_hash(settings: &Settings) -> Hash {

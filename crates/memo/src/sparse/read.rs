@@ -8,6 +8,7 @@ use super::settings::{Context, WORD_REACH};
 use super::tables::TableKind;
 use super::{Error, Memory};
 use crate::words::WordState;
+use std::collections::HashMap;
 
 /// What one slot remembers of a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,7 +117,19 @@ impl Levels {
 pub(crate) struct Reader {
     hashes: Vec<u64>,
     pub(crate) levels: Levels,
+    firsts: Firsts,
 }
+
+/// Totals of single tokens that were read before, and the most that a token followed each, in one state of a memory. A frequent
+/// token has thousands of successors, and comes back soon.
+#[derive(Clone, Debug, Default)]
+struct Firsts {
+    stamp: u64,
+    totals: HashMap<u32, (Totals, i64)>,
+}
+
+/// Successors of a token that are listed in the time that looking up one of them takes, about.
+const LISTED_AT_ONCE: i64 = 16;
 
 /// Makes an empty level at the end of those in use.
 fn next_level(levels: &mut Vec<Level>, used: usize, slot: usize, span: usize) {
@@ -136,7 +149,7 @@ impl Reader {
 
     /// Reads what followed contexts of two and more tokens alone.
     pub(crate) fn read_tokens(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
-        let Reader { hashes, levels } = self;
+        let Reader { hashes, levels, .. } = self;
         let settings = memory.settings();
         let before = context.last().copied().unwrap_or(BOUNDARY);
         levels.before = before;
@@ -179,11 +192,24 @@ impl Reader {
 
     /// Reads the successors of the last token: their totals, and those that the next level has too.
     fn read_first(&mut self, memory: &Memory) -> Result<(), Error> {
-        let Levels { before, first, most, pairs, tokens, used_tokens, .. } = &mut self.levels;
-        *first = Totals::default();
-        *most = 0;
+        let Reader { levels, firsts, .. } = self;
+        let Levels { before, first, most, pairs, tokens, used_tokens, .. } = levels;
         pairs.clear();
         let listed: &[(u32, i64)] = if *used_tokens > 0 { &tokens[0].list } else { &[] };
+        if firsts.stamp != memory.stamp() {
+            *firsts = Firsts { stamp: memory.stamp(), totals: HashMap::new() };
+        }
+        if let Some(known) = firsts.totals.get(before) {
+            (*first, *most) = *known;
+            if listed.len() as i64 * LISTED_AT_ONCE < first.kinds.iter().sum() {
+                for &(token, _) in listed {
+                    pairs.push(memory.followed(*before, token)?.max(0));
+                }
+                return Ok(());
+            }
+        }
+        *first = Totals::default();
+        *most = 0;
         let mut next = 0;
         memory.tables.table(TableKind::Pairs).each_token(
             Keys::pair(*before, 0),
@@ -200,6 +226,10 @@ impl Reader {
             },
         )?;
         pairs.resize(listed.len(), 0);
+        // What is fetched of a memory that is elsewhere may be more next time.
+        if memory.tables.table(TableKind::Pairs).fetched.is_none() {
+            firsts.totals.insert(*before, (*first, *most));
+        }
         Ok(())
     }
 
@@ -286,5 +316,31 @@ impl Memory {
             Evidence { context, from_start, total: level.totals.total, successors }
         });
         Ok(evidence.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sparse::Settings;
+
+    /// What a reader keeps must not be seen, whatever it read before and however the memory has changed.
+    #[test]
+    fn a_reader_reads_the_same_as_a_new_one() {
+        let mut memory = Memory::new(Settings::new(1_000, 999, 7).unwrap()).unwrap();
+        let text: Vec<u32> = (1..900).flat_map(|i| [0, i, 0, i % 7]).collect();
+        memory.memorize(&text).unwrap();
+        let mut kept = Reader::default();
+        for round in 0..3 {
+            for p in (1..200).chain(1..200) {
+                let mut new = Reader::default();
+                kept.read(&memory, &text[..p]).unwrap();
+                new.read(&memory, &text[..p]).unwrap();
+                let (a, b) = (&kept.levels, &new.levels);
+                assert_eq!((a.first, a.most, &a.pairs), (b.first, b.most, &b.pairs), "{round} {p}");
+            }
+            // More is forgotten than was memorized, in the end.
+            memory.forget(&text[..600]).unwrap();
+        }
     }
 }

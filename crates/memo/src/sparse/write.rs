@@ -48,8 +48,13 @@ impl<'a> Span<'a> {
 #[derive(Default)]
 struct Plan {
     unigrams: Vec<u32>,
-    cells: [Vec<Cell>; TableKind::ALL.len()],
     sorted: [Sorted; TableKind::ALL.len()],
+}
+
+/// What a thread needs to make plans.
+#[derive(Default)]
+struct PlanScratch {
+    cells: [Vec<Cell>; TableKind::ALL.len()],
     prefixes: Vec<u64>,
 }
 
@@ -62,11 +67,16 @@ pub(crate) struct Writer<'a> {
     pub(crate) scope: &'a Scope,
 }
 
-/// Positions in a batch. Plans take some 300 bytes a position while they are made.
-const BATCH: usize = 1 << 18;
+/// Positions in a batch. Every batch packs again most of what is there, so fewer are better; the plans of one take 8 bytes for
+/// each context of a position, some 130 in all.
+const BATCH: usize = 1 << 20;
 
-/// Up to this many positions, what is written may stay beside packed entries.
-const SMALL: usize = 1 << 13;
+/// Positions in a plan. While it is made, its cells should stay in a cache.
+const PLAN: usize = 1 << 15;
+
+/// A write packs everything in the end if it has at least this share of what is there then, and else leaves to each partition
+/// when that is worth it.
+const SHARE: i64 = 16;
 
 /// Up to this many positions a batch is planned by the calling thread alone.
 const ALONE: usize = 256;
@@ -80,18 +90,19 @@ impl Writer<'_> {
         if let [batch] = &batches[..] {
             self.plan_batch(batch, &mut plans);
             self.verify(&plans)?;
-            return self.write_batch(&plans, batch[0].weight, positions(batch) > SMALL);
+            let settle = self.is_large(positions(batch));
+            return self.write_batch(&plans, batch[0].weight, settle);
         }
-        // Several batches touch all partitions, or are made of a few short texts.
-        for batch in &batches {
-            self.plan_batch(batch, &mut plans);
-            self.verify(&plans)?;
-            if positions(batch) == BATCH {
-                self.verify_all()?;
-                break;
+        // A full batch touches all partitions. Others are a few short texts, with weights that alternate.
+        if batches.iter().any(|batch| positions(batch) == BATCH) {
+            self.verify_all()?;
+        } else {
+            for batch in &batches {
+                self.plan_batch(batch, &mut plans);
+                self.verify(&plans)?;
             }
         }
-        let large = batches.iter().map(|batch| positions(batch)).sum::<usize>() > SMALL;
+        let large = self.is_large(batches.iter().map(|batch| positions(batch)).sum());
         for (i, batch) in batches.iter().enumerate() {
             self.plan_batch(batch, &mut plans);
             self.write_batch(&plans, batch[0].weight, large && i + 1 == batches.len())?;
@@ -99,16 +110,25 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Returns whether a write of so many positions is large beside what is there.
+    fn is_large(&self, positions: usize) -> bool {
+        // Taking much out is as large as putting it in.
+        let there: i64 = self.tables.unigrams.iter().sum();
+        positions > ALONE && positions as i64 > there / SHARE
+    }
+
     /// Plans a batch, on all threads if it is large. `plans` are reused from batch to batch.
     fn plan_batch(&self, batch: &[Span<'_>], plans: &mut Vec<Plan>) {
         let threads = if positions(batch) <= ALONE { 1 } else { rayon::current_num_threads() };
-        let lists = divide(batch, positions(batch).div_ceil(threads).max(1));
+        let lists = divide(batch, positions(batch).div_ceil(threads).clamp(1, PLAN));
         plans.resize_with(lists.len(), Plan::default);
         if let ([spans], [plan]) = (&lists[..], &mut plans[..]) {
-            self.plan(spans, plan);
+            self.plan(spans, plan, &mut PlanScratch::default());
         } else {
             let both = lists.par_iter().zip(plans.par_iter_mut());
-            both.for_each(|(spans, plan)| self.plan(spans, plan));
+            both.for_each_init(PlanScratch::default, |scratch, (spans, plan)| {
+                self.plan(spans, plan, scratch);
+            });
         }
     }
 
@@ -146,8 +166,9 @@ impl Writer<'_> {
     }
 
     /// Works out what some spans write.
-    fn plan(&self, spans: &[Span<'_>], plan: &mut Plan) {
-        let Plan { unigrams, cells, sorted, prefixes } = plan;
+    fn plan(&self, spans: &[Span<'_>], plan: &mut Plan, scratch: &mut PlanScratch) {
+        let Plan { unigrams, sorted } = plan;
+        let PlanScratch { cells, prefixes } = scratch;
         unigrams.clear();
         cells.iter_mut().for_each(Vec::clear);
         for span in spans {
