@@ -1,12 +1,15 @@
 //! Writing a checkpoint: entries, then sections, then the head that names their places.
 
 use super::{
-    DERIVED, ENTRIES, FORMAT, FileSection, Head, INDEX, LARGE, LEAVES, MAGIC, SECTIONS, UNIGRAMS,
+    DERIVED, ENTRIES, FORMAT, FROZEN_FORMAT, FileSection, FrozenHead, Head, INDEX, LARGE, LEAVES,
+    MAGIC, SECTIONS, UNIGRAMS,
 };
 use crate::error::{Error, io};
 use crate::files;
 use crate::progress::{Observer, Progress, Unit};
-use memo::sparse::{Leaves, Memory, PARTITIONS, PackedEntries, Settings, TableKind};
+use memo::sparse::{
+    Digest, FrozenBits, Leaves, Memory, PARTITIONS, PackedEntries, Settings, TableKind,
+};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -23,9 +26,30 @@ pub(crate) fn write(
     transaction: u64,
     observer: &Observer,
 ) -> Result<PathBuf, Error> {
+    write_as(path, memory, None, transaction, observer)
+}
+
+/// Writes the checkpoint of a frozen model beside its place; gives its path there.
+pub(crate) fn write_frozen(
+    path: &Path,
+    memory: &Memory,
+    bits: FrozenBits,
+    transaction: u64,
+    observer: &Observer,
+) -> Result<PathBuf, Error> {
+    write_as(path, memory, Some(bits), transaction, observer)
+}
+
+fn write_as(
+    path: &Path,
+    memory: &Memory,
+    frozen: Option<FrozenBits>,
+    transaction: u64,
+    observer: &Observer,
+) -> Result<PathBuf, Error> {
     let leaves = memory.leaves()?;
     files::write_beside(path, |file| {
-        let mut draft = Draft::new(file, path)?;
+        let mut draft = Draft { frozen, ..Draft::new(file, path)? };
         for start in (0..PARTITIONS).step_by(TOGETHER) {
             let (done, total) = (draft.at - ENTRIES, memory.usage().tables as u64);
             let stage = "writing the checkpoint";
@@ -45,12 +69,16 @@ pub(super) struct Draft<'a> {
     at: u64,
     index: Vec<u8>,
     large: Vec<u8>,
+    /// How entries are frozen, if they are, and then the hashes of those that were written, by table.
+    frozen: Option<FrozenBits>,
+    leaves: [Vec<[u8; 32]>; TableKind::ALL.len()],
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(file: &'a mut File, path: &'a Path) -> Result<Self, Error> {
         file.seek(SeekFrom::Start(ENTRIES)).map_err(io(path))?;
-        Ok(Draft { file, path, at: ENTRIES, index: Vec::new(), large: Vec::new() })
+        let (index, large, leaves) = (Vec::new(), Vec::new(), Default::default());
+        Ok(Draft { file, path, at: ENTRIES, index, large, frozen: None, leaves })
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -66,13 +94,19 @@ impl<'a> Draft<'a> {
     ) -> Result<(), Error> {
         let each = partitions.into_par_iter().flat_map_iter(|partition| {
             TableKind::ALL.map(|kind| {
-                let entries = memory.partition(kind, partition)?;
+                let entries = match self.frozen {
+                    Some(bits) => memory.frozen_partition(kind, partition, bits)?,
+                    None => memory.partition(kind, partition)?,
+                };
                 let crc = crc32fast::hash(&entries.bytes);
-                Ok((entries, crc))
+                let leaf = self.frozen.map(|_| entries.leaf());
+                Ok((kind, entries, crc, leaf))
             })
         });
-        let each: Vec<(PackedEntries<'_>, u32)> = each.collect::<Result<_, Error>>()?;
-        for (PackedEntries { bytes, large }, crc) in each {
+        let each: Vec<(TableKind, PackedEntries<'_>, u32, Option<[u8; 32]>)> =
+            each.collect::<Result<_, Error>>()?;
+        for (kind, PackedEntries { bytes, large }, crc, leaf) in each {
+            self.leaves[kind as usize].extend(leaf);
             self.index.extend(self.at.to_le_bytes());
             self.index.extend((bytes.len() as u32).to_le_bytes());
             self.index.extend(crc.to_le_bytes());
@@ -95,9 +129,22 @@ impl<'a> Draft<'a> {
         leaves: &Leaves,
         transaction: u64,
     ) -> Result<(), Error> {
-        let numbers =
-            |numbers: &[i64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        let trees = leaves.tables.iter().chain([&leaves.unigrams]);
+        let frozen = match self.frozen {
+            Some(_) => {
+                let tables = std::mem::take(&mut self.leaves);
+                let entries = Leaves { tables, unigrams: leaves.unigrams.clone() };
+                Some(FrozenHead {
+                    digest: Digest::of_leaves(settings, leaves.clone())?,
+                    entries: Digest::of_leaves(settings, entries)?,
+                })
+            }
+            None => None,
+        };
+        let numbers = |numbers: &[i64]| match frozen {
+            Some(_) => numbers.iter().flat_map(|&number| short(number as u64)).collect(),
+            None => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
+        };
+        let trees = leaves.tables.iter().chain([&leaves.unigrams]).filter(|_| frozen.is_none());
         let mut bytes: [Vec<u8>; SECTIONS] = Default::default();
         bytes[INDEX] = std::mem::take(&mut self.index);
         bytes[LARGE] = std::mem::take(&mut self.large);
@@ -110,14 +157,26 @@ impl<'a> Draft<'a> {
             sections.push(FileSection { start, len: bytes.len() as u64, crc });
             self.put(bytes)?;
         }
-        let head = Head { settings: settings.clone(), transaction, sections };
+        let head = Head { settings: settings.clone(), transaction, sections, frozen };
         let json = serde_json::to_vec(&head).map_err(|e| Error::Invalid(e.to_string()))?;
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(FORMAT.to_le_bytes());
+        let format = if frozen.is_some() { FROZEN_FORMAT } else { FORMAT };
+        bytes.extend(format.to_le_bytes());
         bytes.extend((json.len() as u32).to_le_bytes());
         bytes.extend(json);
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         self.file.seek(SeekFrom::Start(0)).map_err(io(self.path))?;
         self.put(&bytes)
     }
+}
+
+/// A number in as many bytes as it needs: seven bits each, the lowest first; the highest bit says that more follow.
+fn short(number: u64) -> impl Iterator<Item = u8> {
+    let mut rest = Some(number);
+    std::iter::from_fn(move || {
+        let number = rest?;
+        let more = number >> 7;
+        rest = (more > 0).then_some(more);
+        Some((number & 0x7f) as u8 | if more > 0 { 0x80 } else { 0 })
+    })
 }

@@ -1,7 +1,8 @@
 //! Reading: how often each token followed the contexts that end at a position, from the shortest to the longest.
 //!
 //! The successors of the last token and of the last two are listed; a longer context can only have been followed by tokens
-//! that followed the shorter one, so only these are looked up. Counts are exact but for contexts that share a hash.
+//! that followed the shorter one, so only these are looked up. Counts are exact but for contexts that share a hash, which in a
+//! frozen memory are more.
 
 use super::keys::{BOUNDARY, Keys};
 use super::settings::{Context, WORD_REACH};
@@ -109,6 +110,42 @@ impl Levels {
     pub(crate) fn words(&self) -> &[Level] {
         &self.words[..self.used_words]
     }
+
+    /// Reads the successors of the last token: their totals, and those that the next level has too.
+    fn read_first(&mut self, memory: &Memory) -> Result<(), Error> {
+        let Levels { before, first, most, pairs, tokens, used_tokens, .. } = self;
+        *first = Totals::default();
+        *most = 0;
+        pairs.clear();
+        let listed: &[(u32, i64)] = if *used_tokens > 0 { &tokens[0].list } else { &[] };
+        let mut next = 0;
+        memory.tables.table(TableKind::Pairs).each_token(
+            Keys::pair(*before, 0),
+            |token, count| {
+                if count <= 0 {
+                    return;
+                }
+                first.add(count);
+                *most = (*most).max(count);
+                while next < listed.len() && listed[next].0 <= token {
+                    pairs.push(if listed[next].0 == token { count } else { 0 });
+                    next += 1;
+                }
+            },
+        )?;
+        pairs.resize(listed.len(), 0);
+        if memory.is_frozen() && *used_tokens > 0 {
+            // The pairs are exact, so a false match lists nothing that did not follow the last token.
+            let list = std::mem::take(&mut tokens[0].list);
+            tokens[0].totals = Totals::default();
+            for (&(token, count), &most) in list.iter().zip(&*pairs) {
+                tokens[0].push(token, count.min(most));
+            }
+            pairs.retain(|&count| count > 0);
+            *used_tokens = usize::from(!tokens[0].list.is_empty());
+        }
+        Ok(())
+    }
 }
 
 /// Reads contexts; keeps its buffers from one to the next.
@@ -162,39 +199,18 @@ impl Reader {
                 }
             }
             levels.used_tokens += usize::from(!level.list.is_empty());
+            if slot == 1 {
+                levels.read_first(memory)?;
+            }
             slot += 1;
+        }
+        if slot == 1 {
+            levels.read_first(memory)?;
         }
         // That no document begins with a prompt says nothing.
         levels.whole =
             levels.used_tokens == slot - 1 || settings.tokens[slot - 1] as usize > context.len();
-        self.read_first(memory)?;
         self.read_words(memory, context)
-    }
-
-    /// Reads the successors of the last token: their totals, and those that the next level has too.
-    fn read_first(&mut self, memory: &Memory) -> Result<(), Error> {
-        let Levels { before, first, most, pairs, tokens, used_tokens, .. } = &mut self.levels;
-        *first = Totals::default();
-        *most = 0;
-        pairs.clear();
-        let listed: &[(u32, i64)] = if *used_tokens > 0 { &tokens[0].list } else { &[] };
-        let mut next = 0;
-        memory.tables.table(TableKind::Pairs).each_token(
-            Keys::pair(*before, 0),
-            |token, count| {
-                if count <= 0 {
-                    return;
-                }
-                first.add(count);
-                *most = (*most).max(count);
-                while next < listed.len() && listed[next].0 <= token {
-                    pairs.push(if listed[next].0 == token { count } else { 0 });
-                    next += 1;
-                }
-            },
-        )?;
-        pairs.resize(listed.len(), 0);
-        Ok(())
     }
 
     fn read_words(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
