@@ -2,9 +2,11 @@
 //!
 //!     frozen BITS[,BITS…] FILE…
 //!
+//! BITS are those of both tables, as in `12`, or of successors and of events, as in `14/12`.
+//!
 //! Memorizes the first four fifths of each file and prints a table: bytes a token in memory and on the disk (all files of the model), how
 //! many of 500 cues that occur once are followed by the right eight tokens, the share of 1,000 places whose next token is right after
-//! the last few, the same after 64 (recall), and the perplexity of the rest of the file.
+//! the last few, the same after 64 (recall), the perplexity of the rest of the file, and how many of its tokens a second are scored.
 
 use memo::random::{Purpose, Stream};
 use memo::sparse::FrozenBits;
@@ -13,6 +15,7 @@ use memo_store::{
 };
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Instant;
 
 const CUES: [usize; 5] = [3, 4, 6, 8, 16];
 const LAST: [usize; 5] = [3, 4, 8, 16, 64];
@@ -20,7 +23,7 @@ const LAST: [usize; 5] = [3, 4, 8, 16, 64];
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let bits = arguments.next().ok_or("usage: frozen BITS[,BITS…] FILE…")?;
-    let bits: Vec<u32> = bits.split(',').map(str::parse).collect::<Result<_, _>>()?;
+    let bits: Vec<FrozenBits> = bits.split(',').map(parse).collect::<Result<_, _>>()?;
     for file in arguments {
         let text = std::fs::read_to_string(&file)?;
         let cut = text.floor_char_boundary(text.len() * 4 / 5);
@@ -34,17 +37,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let new = store.tokenizer().encode(new)?;
         println!("{file}: {} tokens", tokens.len());
         println!(
-            "| | bytes in memory | on disk | right after {CUES:?} | next after {LAST:?} | perplexity |"
+            "| | bytes in memory | on disk | right after {CUES:?} | next after {LAST:?} | perplexity | tokens/s |"
         );
-        println!("|---|---|---|---|---|---|");
+        println!("|---|---|---|---|---|---|---|");
         report("live", &path, &tokens, &new)?;
         for &bits in &bits {
-            let path = home.path().join(format!("{bits}.memo"));
-            store.freeze_with(&path, FrozenBits { successors: bits, events: bits })?;
-            report(&format!("frozen, {bits} bits"), &path, &tokens, &new)?;
+            let FrozenBits { successors, events } = bits;
+            let path = home.path().join(format!("{successors}-{events}.memo"));
+            store.freeze_with(&path, bits)?;
+            report(&format!("frozen, {successors}/{events}"), &path, &tokens, &new)?;
         }
     }
     Ok(())
+}
+
+fn parse(bits: &str) -> Result<FrozenBits, std::num::ParseIntError> {
+    let (successors, events) = bits.split_once('/').unwrap_or((bits, bits));
+    Ok(FrozenBits { successors: successors.parse()?, events: events.parse()? })
 }
 
 /// Prints the row of a model.
@@ -62,10 +71,12 @@ fn report(name: &str, path: &Path, tokens: &[u32], new: &[u32]) -> Result<(), Er
     for len in LAST {
         next.push(share(anywhere(&model, tokens, len)?));
     }
+    let start = Instant::now();
     let scores = model.token_scores(new, 0..new.len(), 0)?;
-    let mean = scores.iter().map(|score| f64::from(score.logprob)).sum::<f64>() / new.len() as f64;
+    let rate = new.len() as f64 / start.elapsed().as_secs_f64();
+    let mean = scores.iter().map(|score| score.logprob).sum::<f64>() / new.len() as f64;
     println!(
-        "| {name} | {:.1} | {:.1} | {} | {} | {:.2} |",
+        "| {name} | {:.1} | {:.1} | {} | {} | {:.2} | {rate:.0} |",
         each(model.stats()?.bytes),
         each(disk),
         right.join(" "),

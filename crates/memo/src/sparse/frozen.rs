@@ -27,7 +27,8 @@ use std::ops::Range;
 /// Bits of a key that a frozen memory keeps beyond those that tell the entries of a partition apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrozenBits {
-    /// Where the tokens that followed a context are listed.
+    /// Where the tokens that followed a context are listed. Fewer are enough: a false match of two tokens lists others' successors,
+    /// of which only those remain that followed the last token.
     pub successors: u32,
     /// Where a context and the token after it are one hash.
     pub events: u32,
@@ -36,7 +37,7 @@ pub struct FrozenBits {
 impl Default for FrozenBits {
     /// Chosen on the curve of docs/engine.md.
     fn default() -> Self {
-        FrozenBits { successors: 12, events: 12 }
+        FrozenBits { successors: 10, events: 14 }
     }
 }
 
