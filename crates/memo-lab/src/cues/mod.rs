@@ -257,8 +257,8 @@ mod tests {
         let frozen = csv.lines().filter(|line| line.starts_with("made up: frozen,")).count();
         assert_eq!(frozen, csv.lines().filter(|line| line.starts_with("made up,")).count());
         let line = |question: &str| {
-            let lines = csv.lines().filter(|line| line.starts_with("made up: frozen,"));
-            let share = lines.filter(|line| line.contains(question)).next().expect(question);
+            let mut lines = csv.lines().filter(|line| line.starts_with("made up: frozen,"));
+            let share = lines.find(|line| line.contains(question)).expect(question);
             share.split(',').nth(3).unwrap().parse::<f64>().unwrap()
         };
         for question in ["unique cue of 4 tokens", "unique cue of 16 tokens", "next token after 16"]

@@ -193,9 +193,9 @@ impl<'a> Frozen<'a> {
 
     /// Refuses counts that are out of order, of no entry, or that need not be listed.
     pub(super) fn check(&self) -> Result<(), Error> {
-        let places = (0..self.others).map(|other| self.place(other));
+        let mut places = (0..self.others).map(|other| self.place(other));
         let right = places.clone().is_sorted_by(|a, b| a < b)
-            && places.last().is_none_or(|place| place < self.n)
+            && places.next_back().is_none_or(|place| place < self.n)
             && (0..self.others).all(|i| read_field(self.counts, i, self.count_bits) > 1);
         if right {
             Ok(())
@@ -315,7 +315,7 @@ mod tests {
                     None => assert!(all == entries, "nothing is cut"),
                     // Two in 16 have another count, and of 2ʳ⁻¹ entries one is equal to another.
                     Some(bits) => {
-                        assert!(other <= 2 + (entries.len() >> (bits - 1)), "{n}: {other}")
+                        assert!(other <= 2 + (entries.len() >> (bits - 1)), "{n}: {other}");
                     }
                 }
             }
