@@ -239,7 +239,7 @@ def test_arguments_that_make_no_sense(notes: Memo, tmp_path: Path) -> None:
             call("\ud800")
     with pytest.raises(InvalidError, match="text must be a str or token ids, not NoneType"):
         notes.explain(None)  # type: ignore[arg-type]
-    with pytest.raises(InvalidError, match="bits: a frozen model is exact now; leave bits out of freeze"):
+    with pytest.raises(InvalidError, match="bits: a frozen model is packed in one way now; leave bits out of freeze"):
         notes.freeze(tmp_path / "frozen.memo", bits=2)  # type: ignore[arg-type]
     with pytest.raises(InvalidError, match="memory: a memory has no size any more; it grows; leave memory out"):
         notes.rebuild(memory="8MiB")  # type: ignore[arg-type]

@@ -339,7 +339,7 @@ def size(name: str, given: int | str | None) -> int | None:
 _GONE = {
     **dict.fromkeys(("memory", "parameters", "params", "tokens", "size"), "a memory has no size any more; it grows"),
     **dict.fromkeys(("heads", "layers", "older", "slots"), "all memories see the same contexts now"),
-    "bits": "a frozen model is exact now",
+    "bits": "a frozen model is packed in one way now",
     "force": "a memory has no size any more, and is never too full",
 }
 

@@ -14,6 +14,7 @@ use memo_store::{NewDocument, NewModel, Snapshot, Store};
 use memo_text::{Tokenizer, TokenizerSpec};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Lengths of unique cues in tokens, and in words.
 const TOKENS: [usize; 8] = [2, 3, 4, 5, 6, 8, 10, 16];
@@ -76,6 +77,8 @@ enum Question {
 /// What a text's model answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Outcome {
+    /// Whether the model was frozen.
+    frozen: bool,
     tokens: u64,
     /// Bytes a token: of the memory, and of all files of the model.
     memory_bytes: f64,
@@ -85,10 +88,11 @@ struct Outcome {
     answers: Vec<(Question, Share)>,
 }
 
-/// A file to be memorized.
+/// A file to be memorized, and whether the model is frozen before it is asked.
 struct Source {
     name: String,
-    text: String,
+    text: Arc<str>,
+    frozen: bool,
 }
 
 impl Setting for Source {
@@ -105,16 +109,21 @@ impl Setting for Source {
 pub fn run(lab: &Lab<'_>, texts: &[PathBuf], tokenizer: &TokenizerSpec) -> Result<Page, Error> {
     let options = lab.options();
     let counts = Counts::new(options.quick);
-    let read = |path: &PathBuf| -> Result<Source, Error> {
+    let read = |path: &PathBuf| -> Result<[Source; 2], Error> {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Source { name, text: inputs::read(path)? })
+        let text: Arc<str> = inputs::read(path)?.into();
+        let frozen =
+            Source { name: format!("{name}: frozen"), text: Arc::clone(&text), frozen: true };
+        Ok([Source { name, text, frozen: false }, frozen])
     };
-    let sources: Vec<Source> = texts.iter().map(read).collect::<Result<_, _>>()?;
-    let contents: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
+    let sources: Vec<[Source; 2]> = texts.iter().map(read).collect::<Result<_, _>>()?;
+    let sources: Vec<Source> = sources.into_iter().flatten().collect();
+    let contents = sources.iter().filter(|source| !source.frozen).map(|source| &*source.text);
+    let contents: Vec<&str> = contents.collect();
     let tokenizer = Tokenizer::for_texts(tokenizer, &contents)?;
     let fingerprint = format!("{}, {}", inputs::fingerprint(&contents), tokenizer.name());
     let measured = lab.measure("cues", &fingerprint, &sources, |source| {
-        measure(&source.text, &tokenizer, counts, options.seed)
+        measure(source, &tokenizer, counts, options.seed)
     })?;
     let provenance = lab.provenance(seconds(&measured));
     let names = sources.into_iter().map(|source| source.name);
@@ -123,15 +132,24 @@ pub fn run(lab: &Lab<'_>, texts: &[PathBuf], tokenizer: &TokenizerSpec) -> Resul
     Ok(page::page(&results, tokenizer.name(), counts, provenance))
 }
 
-/// Memorizes most of a text in a model of its own, and asks for it.
-fn measure(text: &str, tokenizer: &Tokenizer, counts: Counts, seed: u64) -> Result<Outcome, Error> {
+/// Memorizes most of a text in a model of its own, and asks it or its frozen copy.
+fn measure(
+    source: &Source,
+    tokenizer: &Tokenizer,
+    counts: Counts,
+    seed: u64,
+) -> Result<Outcome, Error> {
     let home = tempfile::tempdir().map_err(Error::file(Path::new("a temporary folder")))?;
-    let path = home.path().join("text.memo");
-    let (memorized, new) = split(text);
+    let mut path = home.path().join("text.memo");
+    let (memorized, new) = split(&source.text);
     let new_model = NewModel { tokenizer: tokenizer.clone(), seed, ..NewModel::default() };
     let mut store = Store::create(&path, &new_model)?;
     store.memorize([NewDocument::text(memorized).with_id("text")], None)?;
     store.checkpoint()?;
+    if source.frozen {
+        path = home.path().join("frozen.memo");
+        store.freeze(&path)?;
+    }
     drop(store);
     let model = Snapshot::open(&path)?;
     let text = Text::new(memorized, tokenizer.encode(memorized)?, seed);
@@ -158,6 +176,7 @@ fn measure(text: &str, tokenizer: &Tokenizer, counts: Counts, seed: u64) -> Resu
     answers.extend([Question::FalseVerbatim, Question::Near, Question::Loop].into_iter().zip(new));
     let tokens = text.tokens.len().max(1) as f64;
     Ok(Outcome {
+        frozen: source.frozen,
         tokens: text.tokens.len() as u64,
         memory_bytes: model.memory()?.usage().total() as f64 / tokens,
         file_bytes: bytes_of(&path)? as f64 / tokens,
@@ -234,5 +253,17 @@ mod tests {
         assert!(share("next token after 16") > 0.95, "{csv}");
         assert!(share("as it is") > 0.9, "{csv}");
         assert!(share("possible after 3") >= share("next token after 3"), "{csv}");
+        // A frozen model, which has no texts, does all of it too.
+        let frozen = csv.lines().filter(|line| line.starts_with("made up: frozen,")).count();
+        assert_eq!(frozen, csv.lines().filter(|line| line.starts_with("made up,")).count());
+        let line = |question: &str| {
+            let mut lines = csv.lines().filter(|line| line.starts_with("made up: frozen,"));
+            let share = lines.find(|line| line.contains(question)).expect(question);
+            share.split(',').nth(3).unwrap().parse::<f64>().unwrap()
+        };
+        for question in ["unique cue of 4 tokens", "unique cue of 16 tokens", "next token after 16"]
+        {
+            assert!((line(question) - share(question)).abs() < 0.03, "{csv}");
+        }
     }
 }

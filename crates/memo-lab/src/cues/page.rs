@@ -82,9 +82,10 @@ impl Outcome {
     }
 }
 
-/// All texts taken together.
+/// All texts taken together, of models that are not frozen.
 fn total(results: &Results, question: &Question) -> Option<Share> {
-    let all = results.iter().filter_map(|(_, outcome)| outcome.answer(question));
+    let live = results.iter().filter(|(_, outcome)| !outcome.frozen);
+    let all = live.filter_map(|(_, outcome)| outcome.answer(question));
     all.reduce(|a, b| a + b)
 }
 
@@ -123,7 +124,7 @@ fn set_up(tokenizer: &str, counts: Counts) -> String {
     let Counts { cues, places, careless } = counts;
     format!(
         "Each text is memorized as one document of a model directory of its own, with default settings and the tokenizer `{tokenizer}`; its last tenth is not. The model is then opened as readers \
-         open it and asked for completions, the most probable tokens.\n\n\
+         open it and asked for completions, the most probable tokens; and so is its frozen copy, which has no texts.\n\n\
          | question | what is asked, and what counts as right |\n|---|---|\n\
          | unique cue | {cues} random runs of so many tokens, or words, that occur once in the text: the next {NEXT_TOKENS} tokens, or {NEXT_WORDS} words, all of them. Tokens are given as tokens, words as text |\n\
          | next token | {places} random places, whether or not what stands before them occurs elsewhere. *Possible* is what the token that most often followed the same tokens would have right |\n\

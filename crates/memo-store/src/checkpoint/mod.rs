@@ -13,6 +13,9 @@
 //! checksum (4) and the number of its large counts (4); a large count is a rank and a count, 8 bytes each. Everything is
 //! a function of the memory's counts, so the same memory gives the same file.
 //!
+//! A frozen memory has entries of its own form (`memo::sparse::FrozenBits`), no large counts and no leaves: the head has their digest, and that of
+//! the memory that was frozen. Its unigrams and derived counts are of as many bytes as they need (LEB128).
+//!
 //! Entries come first because their place is then known before anything else is: a memory larger than RAM is written
 //! some partitions at a time ([`write_chunks`]).
 
@@ -23,16 +26,20 @@ mod write;
 
 pub(crate) use self::chunks::{Texts, digest_by_chunks, is_large, write_chunks};
 pub(crate) use self::read::{Checkpoint, numbers};
-pub(crate) use self::write::{write, write_over};
+pub(crate) use self::write::{write, write_frozen, write_over};
 
 use crate::error::{Error, io};
 use crate::files;
-use memo::sparse::Settings;
+use memo::sparse::{Digest, Settings};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 const MAGIC: &[u8; 8] = b"MEMOCELL";
 const FORMAT: u32 = 2;
+
+/// The format of a frozen memory, whose entries are packed in another way.
+const FROZEN_FORMAT: u32 = 3;
+
 pub(crate) const HELP: &str = "`memo rebuild` makes it again from the ledger";
 
 /// Entries begin here.
@@ -49,6 +56,17 @@ struct Head {
     settings: Settings,
     transaction: u64,
     sections: Vec<FileSection>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    frozen: Option<FrozenHead>,
+}
+
+/// What the head of a frozen memory has besides.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct FrozenHead {
+    /// The digest of the memory that was frozen.
+    digest: Digest,
+    /// The digest of the entries that were made of it, which are in this file.
+    entries: Digest,
 }
 
 #[derive(Clone, Copy, Default, Serialize, Deserialize)]

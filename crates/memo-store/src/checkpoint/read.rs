@@ -1,15 +1,15 @@
 //! Reading a checkpoint: the head and the sections are checked, the entries mapped.
 
 use super::{
-    DERIVED, ENTRIES, FORMAT, FileSection, HELP, Head, INDEX, INDEXED, LARGE, LEAVES, MAGIC, MOST,
-    SECTIONS, UNIGRAMS,
+    DERIVED, ENTRIES, FORMAT, FROZEN_FORMAT, FileSection, HELP, Head, INDEX, INDEXED, LARGE,
+    LEAVES, MAGIC, MOST, SECTIONS, UNIGRAMS,
 };
 use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::mapped::{MappedEntries, Mapping};
 use crate::memory::Blueprint;
 use memo::sparse::{
-    LargeCount, Leaves, Memory, PARTITIONS, SavedMemory, Section, Settings, TableKind,
+    Digest, LargeCount, Leaves, Memory, PARTITIONS, SavedMemory, Section, Settings, TableKind,
 };
 use std::fs::File;
 use std::io::Read;
@@ -51,8 +51,10 @@ impl Checkpoint {
             return Err(damaged(Damage::Magic));
         }
         let number = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|k| front[at + k]));
-        if number(8) != FORMAT {
-            return Err(Error::Format { path: path.to_owned(), found: number(8), known: FORMAT });
+        let format = number(8);
+        if ![FORMAT, FROZEN_FORMAT].contains(&format) {
+            let (path, known) = (path.to_owned(), FROZEN_FORMAT);
+            return Err(Error::Format { path, found: format, known });
         }
         let len = number(12);
         if len > MOST || u64::from(len) + 20 > size {
@@ -70,6 +72,9 @@ impl Checkpoint {
         let head: Head =
             serde_json::from_slice(json).map_err(|e| damaged(Damage::Syntax(e.to_string())))?;
         head.settings.check().map_err(|e| damaged(Damage::Sizes(e.to_string())))?;
+        if head.frozen.is_some() != (format == FROZEN_FORMAT) {
+            return Err(damaged(Damage::Unfitting("its format".into())));
+        }
         if head.sections.len() != SECTIONS {
             return Err(damaged(Damage::Lacks("a section")));
         }
@@ -110,6 +115,20 @@ impl Checkpoint {
 
     pub(super) fn damaged(&self, what: Damage) -> Error {
         Error::Damaged { path: self.path.clone(), what, help: HELP }
+    }
+
+    /// The digest that its entries should have anew, where that is not the memory's.
+    pub(crate) fn frozen_entries(&self) -> Option<Digest> {
+        self.head.frozen.map(|frozen| frozen.entries)
+    }
+
+    /// The numbers of a section.
+    fn counts(&self, section: usize) -> Result<Vec<i64>, memo::sparse::Error> {
+        let bytes = self.section(section);
+        if self.head.frozen.is_none() {
+            return Ok(numbers(bytes, i64::from_le_bytes));
+        }
+        short_numbers(bytes).ok_or_else(|| memo::sparse::Error::Storage("its counts".into()))
     }
 
     fn section(&self, section: usize) -> &[u8] {
@@ -163,7 +182,7 @@ fn index(mapping: &Mapping, head: &Head) -> Option<Vec<Indexed>> {
 
 impl SavedMemory for Checkpoint {
     fn unigrams(&self) -> Result<Vec<i64>, memo::sparse::Error> {
-        Ok(numbers(self.section(UNIGRAMS), i64::from_le_bytes))
+        self.counts(UNIGRAMS)
     }
 
     fn partition(
@@ -187,16 +206,40 @@ impl SavedMemory for Checkpoint {
     }
 
     fn derived(&self) -> Result<Option<Vec<i64>>, memo::sparse::Error> {
-        Ok(Some(numbers(self.section(DERIVED), i64::from_le_bytes)))
+        self.counts(DERIVED).map(Some)
+    }
+
+    fn frozen(&self) -> Option<Digest> {
+        self.head.frozen.map(|frozen| frozen.digest)
     }
 
     fn leaves(&self) -> Result<Option<Leaves>, memo::sparse::Error> {
+        if self.head.frozen.is_some() {
+            return Ok(None);
+        }
         let hashes = self.section(LEAVES).as_chunks::<32>().0;
         let unigrams = hashes.get(PARTITIONS * TableKind::ALL.len()..).unwrap_or_default().to_vec();
         let table = |i: usize| hashes.get(i * PARTITIONS..(i + 1) * PARTITIONS);
         let tables = std::array::from_fn(|i| table(i).unwrap_or_default().to_vec());
         Ok(Some(Leaves { tables, unigrams }))
     }
+}
+
+/// Numbers of as many bytes as they need; `None` if the last is cut off, or one is too long.
+fn short_numbers(bytes: &[u8]) -> Option<Vec<i64>> {
+    let (mut numbers, mut number, mut shift) = (Vec::new(), 0u64, 0);
+    for byte in bytes {
+        if shift > 63 {
+            return None;
+        }
+        number |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
+        if byte & 0x80 == 0 {
+            numbers.push(number as i64);
+            (number, shift) = (0, 0);
+        }
+    }
+    (shift == 0).then_some(numbers)
 }
 
 /// Little-endian numbers.

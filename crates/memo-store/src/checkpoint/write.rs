@@ -2,12 +2,15 @@
 
 use super::kept::{Kept, KeptEntries};
 use super::{
-    DERIVED, ENTRIES, FORMAT, FileSection, Head, INDEX, LARGE, LEAVES, MAGIC, SECTIONS, UNIGRAMS,
+    DERIVED, ENTRIES, FORMAT, FROZEN_FORMAT, FileSection, FrozenHead, Head, INDEX, LARGE, LEAVES,
+    MAGIC, SECTIONS, UNIGRAMS,
 };
 use crate::error::{Error, io};
 use crate::files;
 use crate::progress::{Observer, Progress, Unit};
-use memo::sparse::{LargeCount, Leaves, Memory, PARTITIONS, PackedEntries, Settings, TableKind};
+use memo::sparse::{
+    Digest, FrozenBits, LargeCount, Leaves, Memory, PARTITIONS, PackedEntries, Settings, TableKind,
+};
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
@@ -24,7 +27,7 @@ pub(crate) fn write(
     transaction: u64,
     observer: &Observer,
 ) -> Result<PathBuf, Error> {
-    write_with(path, memory, transaction, None, observer)
+    write_with(path, memory, transaction, None, None, observer)
 }
 
 /// Writes the same checkpoint, and copies from the file of an older one what has not changed since: see [`super::kept`].
@@ -35,7 +38,18 @@ pub(crate) fn write_over(
     older: &Path,
     observer: &Observer,
 ) -> Result<PathBuf, Error> {
-    write_with(path, memory, transaction, Some(older), observer)
+    write_with(path, memory, transaction, Some(older), None, observer)
+}
+
+/// Writes the checkpoint of a frozen model beside its place; gives its path there.
+pub(crate) fn write_frozen(
+    path: &Path,
+    memory: &Memory,
+    bits: FrozenBits,
+    transaction: u64,
+    observer: &Observer,
+) -> Result<PathBuf, Error> {
+    write_with(path, memory, transaction, None, Some(bits), observer)
 }
 
 fn write_with(
@@ -43,19 +57,23 @@ fn write_with(
     memory: &Memory,
     transaction: u64,
     older: Option<&Path>,
+    frozen: Option<FrozenBits>,
     observer: &Observer,
 ) -> Result<PathBuf, Error> {
     let kept = older.and_then(KeptEntries::new);
     files::write_beside(path, |file| {
-        let mut draft = Draft::new(file, path)?;
+        let mut draft = Draft { frozen, ..Draft::new(file, path)? };
         for start in (0..PARTITIONS).step_by(TOGETHER) {
             let (done, total) = (draft.at - ENTRIES, memory.usage().tables as u64);
             let stage = "writing the checkpoint";
             observer.report(Progress { stage, done: done.min(total), total, unit: Unit::Bytes });
             draft.partitions(memory, start..start + TOGETHER, kept.as_ref())?;
         }
-        let (derived, leaves) =
-            (memory.derived(), memory.keep_leaves(std::mem::take(&mut draft.leaves))?);
+        let derived = memory.derived();
+        let leaves = match frozen {
+            Some(_) => memory.leaves()?,
+            None => memory.keep_leaves(std::mem::take(&mut draft.leaves))?,
+        };
         draft.finish(memory.settings(), memory.unigrams(), &derived, &leaves, transaction)
     })
 }
@@ -74,7 +92,9 @@ pub(super) struct Draft<'a> {
     at: u64,
     index: Vec<u8>,
     large: Vec<u8>,
-    /// Of the partitions so far, by table.
+    /// How entries are frozen, if they are.
+    frozen: Option<FrozenBits>,
+    /// Of the partitions so far, as they are written, by table.
     leaves: [Vec<[u8; 32]>; TableKind::ALL.len()],
 }
 
@@ -82,7 +102,7 @@ impl<'a> Draft<'a> {
     pub(super) fn new(file: &'a mut File, path: &'a Path) -> Result<Self, Error> {
         file.seek(SeekFrom::Start(ENTRIES)).map_err(io(path))?;
         let (index, large, leaves) = Default::default();
-        Ok(Draft { file, path, at: ENTRIES, index, large, leaves })
+        Ok(Draft { file, path, at: ENTRIES, index, large, frozen: None, leaves })
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -99,6 +119,11 @@ impl<'a> Draft<'a> {
     ) -> Result<(), Error> {
         let each = partitions.into_par_iter().flat_map_iter(|partition| {
             TableKind::ALL.map(|kind| {
+                if let Some(bits) = self.frozen {
+                    let entries = memory.frozen_partition(kind, partition, bits)?;
+                    let crc = crc32fast::hash(&entries.bytes);
+                    return Ok((entries.leaf(), Entries::New(entries, crc)));
+                }
                 let known = memory.known_leaf(kind, partition);
                 if let (Some(kept), Some(leaf)) = (kept, known)
                     && let Some(kept) = kept.get(kind, partition, leaf)?
@@ -106,7 +131,7 @@ impl<'a> Draft<'a> {
                     return Ok((leaf, Entries::Kept(kept)));
                 }
                 let entries = memory.partition(kind, partition)?;
-                let leaf = known.unwrap_or_else(|| Memory::leaf_of(&entries));
+                let leaf = known.unwrap_or_else(|| entries.leaf());
                 let crc = crc32fast::hash(&entries.bytes);
                 Ok((leaf, Entries::New(entries, crc)))
             })
@@ -164,9 +189,22 @@ impl<'a> Draft<'a> {
         leaves: &Leaves,
         transaction: u64,
     ) -> Result<(), Error> {
-        let numbers =
-            |numbers: &[i64]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        let trees = leaves.tables.iter().chain([&leaves.unigrams]);
+        let frozen = match self.frozen {
+            Some(_) => {
+                let tables = std::mem::take(&mut self.leaves);
+                let entries = Leaves { tables, unigrams: leaves.unigrams.clone() };
+                Some(FrozenHead {
+                    digest: Digest::of_leaves(settings, leaves.clone())?,
+                    entries: Digest::of_leaves(settings, entries)?,
+                })
+            }
+            None => None,
+        };
+        let numbers = |numbers: &[i64]| match frozen {
+            Some(_) => numbers.iter().flat_map(|&number| short(number as u64)).collect(),
+            None => numbers.iter().flat_map(|number| number.to_le_bytes()).collect(),
+        };
+        let trees = leaves.tables.iter().chain([&leaves.unigrams]).filter(|_| frozen.is_none());
         let mut bytes: [Vec<u8>; SECTIONS] = Default::default();
         bytes[INDEX] = std::mem::take(&mut self.index);
         bytes[LARGE] = std::mem::take(&mut self.large);
@@ -179,14 +217,26 @@ impl<'a> Draft<'a> {
             sections.push(FileSection { start, len: bytes.len() as u64, crc });
             self.put(bytes)?;
         }
-        let head = Head { settings: settings.clone(), transaction, sections };
+        let head = Head { settings: settings.clone(), transaction, sections, frozen };
         let json = serde_json::to_vec(&head).map_err(|e| Error::Invalid(e.to_string()))?;
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(FORMAT.to_le_bytes());
+        let format = if frozen.is_some() { FROZEN_FORMAT } else { FORMAT };
+        bytes.extend(format.to_le_bytes());
         bytes.extend((json.len() as u32).to_le_bytes());
         bytes.extend(json);
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         self.file.seek(SeekFrom::Start(0)).map_err(io(self.path))?;
         self.put(&bytes)
     }
+}
+
+/// A number in as many bytes as it needs: seven bits each, the lowest first; the highest bit says that more follow.
+fn short(number: u64) -> impl Iterator<Item = u8> {
+    let mut rest = Some(number);
+    std::iter::from_fn(move || {
+        let number = rest?;
+        let more = number >> 7;
+        rest = (more > 0).then_some(more);
+        Some((number & 0x7f) as u8 | if more > 0 { 0x80 } else { 0 })
+    })
 }

@@ -117,7 +117,11 @@ impl Snapshot {
             let checked = Checkpoint::open(&path).and_then(|checkpoint| {
                 let memory = checkpoint.memory(&self.blueprint)?;
                 memory.verify()?;
-                Ok((memory.digest()?, memory.digest_anew()?))
+                let said = match checkpoint.frozen_entries() {
+                    Some(digest) => digest,
+                    None => memory.digest()?,
+                };
+                Ok((said, memory.digest_anew()?))
             });
             match checked {
                 Ok((said, found)) if said == found => {}

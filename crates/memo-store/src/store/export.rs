@@ -18,7 +18,7 @@ use crate::ledger::{Content, Ledger};
 use crate::memory::Blueprint;
 use crate::progress::Observer;
 use crate::record::{CopyKind, Role};
-use memo::sparse::{LargeCount, Memory, PARTITIONS, SavedMemory, Section, TableKind};
+use memo::sparse::{FrozenBits, LargeCount, Memory, PARTITIONS, SavedMemory, Section, TableKind};
 use memo_text::Tokenizer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
@@ -135,7 +135,8 @@ fn fill(
     let Some(documents) = exported.documents else {
         let transaction = exported.transaction;
         let path = directory.join(checkpoint::name(transaction));
-        let beside = checkpoint::write(&path, memory, transaction, &Observer::default())?;
+        let (bits, observer) = (FrozenBits::default(), Observer::default());
+        let beside = checkpoint::write_frozen(&path, memory, bits, transaction, &observer)?;
         files::rename(&beside, &path)?;
         return ModelConfig { frozen: true, ..exported.model }.write(directory);
     };

@@ -4,11 +4,12 @@ use super::{Store, write_tokenizer};
 use crate::checkpoint;
 use crate::config::ModelConfig;
 use crate::error::{Error, io};
+use crate::files;
 use crate::memory::open;
 use crate::record::CopyKind;
 use memo::random::{Purpose, Stream};
 use memo::readout::{BACKOFF, Scratch};
-use memo::sparse::Memory;
+use memo::sparse::{FrozenBits, Memory};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::path::Path;
@@ -36,10 +37,20 @@ const PROMPT: usize = 64;
 impl Store {
     /// Writes a frozen copy where nothing is yet, and measures what it recalls.
     pub fn freeze(&mut self, to: &Path) -> Result<FreezeReport, Error> {
+        self.freeze_with(to, FrozenBits::default())
+    }
+
+    /// Writes a frozen copy that keeps other numbers of bits of its keys: the more, the larger it is, and the less often something is
+    /// taken for known that is not.
+    pub fn freeze_with(&mut self, to: &Path, bits: FrozenBits) -> Result<FreezeReport, Error> {
         let positions = self.positions_to_try()?;
         self.copy_to_new(to, CopyKind::Frozen, |store, directory| {
             write_tokenizer(directory, &store.tokenizer)?;
-            store.write_checkpoint_to(directory)?;
+            let path = directory.join(checkpoint::name(store.transaction));
+            let (memory, observer) = (store.memory()?, &store.observer);
+            let beside =
+                checkpoint::write_frozen(&path, memory, bits, store.transaction, observer)?;
+            files::rename(&beside, &path)?;
             ModelConfig { frozen: true, ..store.config.clone() }.write(directory)
         })?;
         let path = to.join(checkpoint::name(self.transaction));

@@ -7,8 +7,9 @@ use memo::random::{Draws as Random, Purpose, Stream};
 use memo_store::{CompletionOptions, Snapshot};
 use std::path::{Path, PathBuf};
 
-fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/format-2/frozen")
+fn golden(format: u32) -> PathBuf {
+    let formats = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    formats.join(format!("format-{format}")).join("frozen")
 }
 
 fn cases() -> usize {
@@ -45,20 +46,29 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
 fn repair(file: &mut [u8]) -> Option<()> {
     let len = u32::from_le_bytes(file.get(12..16)?.try_into().ok()?) as usize;
     let mut head: serde_json::Value = serde_json::from_slice(file.get(16..16 + len)?).ok()?;
+    // The first section is the index, with the place, the length and the checksum of each partition's entries.
+    let index = head["sections"].get(0)?;
+    let (start, size) = (index["start"].as_u64()? as usize, index["len"].as_u64()? as usize);
+    for at in (start..start.checked_add(size)?.min(file.len())).step_by(20) {
+        let Some(indexed) = file.get(at..at + 20) else { break };
+        let place = u64::from_le_bytes(indexed[..8].try_into().ok()?) as usize;
+        let len = u32::from_le_bytes(indexed[8..12].try_into().ok()?) as usize;
+        let entries = place.checked_add(len).and_then(|end| file.get(place..end));
+        if let Some(crc) = entries.map(crc32fast::hash) {
+            file[at + 12..at + 16].copy_from_slice(&crc.to_le_bytes());
+        }
+    }
     for section in head["sections"].as_array_mut()? {
         let (start, size) =
             (section["start"].as_u64()? as usize, section["len"].as_u64()? as usize);
         let bytes = file.get(start..start.checked_add(size)?)?;
-        // The new number must be as long as the old one: the head's length is fixed.
-        let crc = crc32fast::hash(bytes);
-        if crc.to_string().len() == section["crc"].to_string().len() {
-            section["crc"] = crc.into();
-        }
+        section["crc"] = crc32fast::hash(bytes).into();
     }
+    // There is room for a longer one before the entries.
     let json = serde_json::to_vec(&head).ok()?;
-    if json.len() == len {
-        file.get_mut(16..16 + len)?.copy_from_slice(&json);
-    }
+    let len = json.len();
+    file.get_mut(16..16 + len)?.copy_from_slice(&json);
+    file[12..16].copy_from_slice(&(len as u32).to_le_bytes());
     let crc = crc32fast::hash(file.get(..16 + len)?);
     file.get_mut(16 + len..20 + len)?.copy_from_slice(&crc.to_le_bytes());
     Some(())
@@ -74,19 +84,31 @@ fn try_opening(directory: &Path, what: &str) -> bool {
 
 #[test]
 fn a_hostile_checkpoint_is_refused_or_read() {
+    hostile_checkpoints(2);
+}
+
+#[test]
+fn a_hostile_frozen_checkpoint_is_refused_or_read() {
+    hostile_checkpoints(3);
+}
+
+fn hostile_checkpoints(format: u32) {
     let home = tempfile::tempdir().unwrap();
     let name = "memory.000000000006";
-    let good = std::fs::read(golden().join(name)).unwrap();
-    std::fs::copy(golden().join("model.toml"), home.path().join("model.toml")).unwrap();
+    let good = std::fs::read(golden(format).join(name)).unwrap();
+    std::fs::copy(golden(format).join("model.toml"), home.path().join("model.toml")).unwrap();
     let mut random = Stream::new(11, Purpose::Sampling, 0).draws();
     let head = 16 + u32::from_le_bytes(good[12..16].try_into().unwrap()) as usize;
+    let said: serde_json::Value = serde_json::from_slice(&good[16..head]).unwrap();
+    let index = said["sections"][0]["start"].as_u64().unwrap() as usize;
     let mut read = 0;
     for case in 0..cases() {
         let mut file = good.clone();
-        // The head, a section, or the cells.
-        let part = match case % 3 {
+        // The head, the entries, what comes after it, or anything.
+        let part = match case % 4 {
             0 => 16..head,
-            1 => 64 << 10..good.len(),
+            1 => 64 << 10..index,
+            2 => 64 << 10..good.len(),
             _ => 0..good.len(),
         };
         let mut some = file[part.clone()].to_vec();
@@ -107,9 +129,9 @@ fn a_hostile_checkpoint_is_refused_or_read() {
 #[test]
 fn a_hostile_model_file_is_refused_or_read() {
     let home = tempfile::tempdir().unwrap();
-    let good = std::fs::read(golden().join("model.toml")).unwrap();
+    let good = std::fs::read(golden(2).join("model.toml")).unwrap();
     let name = "memory.000000000006";
-    std::fs::copy(golden().join(name), home.path().join(name)).unwrap();
+    std::fs::copy(golden(2).join(name), home.path().join(name)).unwrap();
     let mut random = Stream::new(12, Purpose::Sampling, 0).draws();
     for case in 0..cases() {
         let mut file = good.clone();

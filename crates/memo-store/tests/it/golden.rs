@@ -69,7 +69,24 @@ fn a_frozen_model_opens() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
     copy(&golden(2, "frozen"), &path);
-    assert_eq!(says(&Snapshot::open(&path).unwrap(), "The cat", 8), " sleeps.");
+    // Its checkpoint is that of a model which is not frozen; since format 3 of checkpoints they differ.
+    let new = home.path().join("new.memo");
+    copy(&golden(3, "frozen"), &new);
+    for path in [&path, &new] {
+        let model = Snapshot::open(path).unwrap();
+        assert_eq!(says(&model, "The cat", 8), " sleeps.");
+        assert_eq!(model.digest().unwrap().to_string(), DIGEST);
+        assert!(model.verify(&Observer::default()).unwrap().damage.is_empty());
+    }
+    // The same memory is frozen to the same bytes.
+    let live = home.path().join("live.memo");
+    copy(&golden(2, "model"), &live);
+    let again = home.path().join("again.memo");
+    Store::open(&live).unwrap().freeze(&again).unwrap();
+    for name in ["memory.000000000006", "model.toml"] {
+        let read = |path: &Path| std::fs::read(path.join(name)).unwrap();
+        assert!(read(&again) == read(&new), "{name}");
+    }
     // One of format 1 has no texts that its memory could be made anew from.
     let old = home.path().join("old.memo");
     copy(&golden(1, "frozen"), &old);

@@ -7,6 +7,7 @@ mod copies;
 mod damage;
 mod documents;
 mod forgotten;
+mod frozen;
 mod fuzz;
 mod golden;
 mod healing;

@@ -16,7 +16,7 @@ mod worth {
     /// Two words in the wrong order, beside what both are worth.
     pub(super) const SWAPPED: i64 = -2;
     /// Nothing that is the same comes after a word that differs: the text may just go on with something else.
-    pub(super) const LAST: i64 = -6;
+    pub(super) const LAST: i64 = -8;
 }
 
 /// How two sequences agree.

@@ -92,7 +92,7 @@ impl Backoff {
                 .words()
                 .last()
                 .map_or(0, |level| memory.settings().context(level.slot).len());
-            let before = by_tokens.max(respelled.runs[next - 1]).max(words_known.min(next));
+            let before = by_tokens.max(words_known.min(next));
             if known < KNOWN.min(place) && before < 2 {
                 continue;
             }

@@ -11,7 +11,7 @@ use super::partition::{PARTITIONS, PackedEntries};
 use super::tables::{TableKind, Tables, UNIGRAM_LEAF};
 use super::{Error, Memory, Settings};
 use rayon::prelude::*;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -38,6 +38,16 @@ impl fmt::Debug for Digest {
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Digest {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
+        let digits = digits.filter(|digits| digits.len() == 64);
+        let digits = digits.ok_or_else(|| serde::de::Error::custom("a digest has 64 digits"))?;
+        Ok(Digest(std::array::from_fn(|i| (digits[2 * i] << 4 | digits[2 * i + 1]) as u8)))
     }
 }
 
@@ -129,12 +139,17 @@ impl Tree {
 }
 
 impl Memory {
-    /// Returns the digest of settings and tables. Only what changed since the last one is hashed.
+    /// Returns the digest of settings and tables. Only what changed since the last one is hashed. That of a frozen memory is
+    /// the one that the memory had before it was frozen.
     pub fn digest(&self) -> Result<Digest, Error> {
-        self.digests.digest(&self.tables)
+        match self.frozen {
+            Some(digest) => Ok(digest),
+            None => self.digests.digest(&self.tables),
+        }
     }
 
-    /// Returns the digest with everything hashed anew, whatever a checkpoint or an earlier digest said.
+    /// Returns the digest with everything hashed anew, whatever a checkpoint or an earlier digest said. Of a frozen memory it
+    /// is the digest of its own entries.
     pub fn digest_anew(&self) -> Result<Digest, Error> {
         let mut hashes = Hashes::new(self.settings());
         Ok(hashes.update(hash_leaves(&self.tables, true)?))
@@ -142,7 +157,7 @@ impl Memory {
 
     /// Returns the hashes that the digest is made of.
     pub fn leaves(&self) -> Result<Leaves, Error> {
-        self.digest()?;
+        self.digests.digest(&self.tables)?;
         let hashes = self.digests.lock();
         let tables = std::array::from_fn(|i| hashes.tables[i].leaves.clone());
         Ok(Leaves { tables, unigrams: hashes.unigrams.leaves.clone() })
@@ -159,12 +174,7 @@ impl Memory {
         known.then(|| hashes.tables[kind as usize].leaves[partition])
     }
 
-    /// Returns the leaf of a partition with these entries.
-    pub fn leaf_of(entries: &PackedEntries<'_>) -> [u8; 32] {
-        partition(entries)
-    }
-
-    /// Keeps the leaves of all partitions, which must be those of [`Memory::known_leaf`] or [`Memory::leaf_of`]: a digest need not
+    /// Keeps the leaves of all partitions, which must be those of [`Memory::known_leaf`] or [`PackedEntries::leaf`]: a digest need not
     /// hash them again. Returns all leaves.
     pub fn keep_leaves(
         &self,
@@ -314,6 +324,13 @@ fn settings_hash(settings: &Settings) -> Hash {
             hasher.update(&number.to_le_bytes());
         }
     })
+}
+
+impl PackedEntries<'_> {
+    /// Returns their leaf of the digest.
+    pub fn leaf(&self) -> [u8; 32] {
+        partition(self)
+    }
 }
 
 /// Packed entries are a function of the counts, and so is the list of large ones.

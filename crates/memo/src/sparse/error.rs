@@ -46,6 +46,9 @@ pub enum Error {
         "these settings have contexts of words, and the words of the vocabulary were not given"
     )]
     Words,
+    /// A frozen memory that would be changed, or added to another.
+    #[error("the memory is frozen: it can be read, but not changed or merged")]
+    Frozen,
     /// Bytes that do not hold what they should.
     #[error("the memory's tables are damaged: {0}")]
     Storage(String),

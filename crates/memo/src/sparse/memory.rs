@@ -1,6 +1,6 @@
 //! The memory itself: making, changing and copying it. `read` reads it, `saved` restores it, `digest` hashes it.
 
-use super::digest::Digests;
+use super::digest::{Digest, Digests};
 use super::keys::Keys;
 use super::prior::Prior;
 use super::scope::Scope;
@@ -31,6 +31,8 @@ pub struct Memory {
     pub(super) tables: Tables,
     pub(super) digests: Digests,
     pub(super) prior: OnceLock<Arc<Prior>>,
+    /// The digest of the memory that was frozen, if this is what was made of it.
+    pub(super) frozen: Option<Digest>,
     /// The number of its state, which no other has in this process.
     stamp: u64,
 }
@@ -72,6 +74,7 @@ impl Memory {
             tables: Tables::new(&settings),
             digests: Digests::new(&settings),
             prior: OnceLock::new(),
+            frozen: None,
             stamp: STAMP.fetch_add(1, Ordering::Relaxed),
             settings: Arc::new(settings),
             words,
@@ -113,6 +116,9 @@ impl Memory {
     /// larger than RAM is made scope by scope.
     pub fn write_within(&mut self, scope: &Scope, spans: &[Span<'_>]) -> Result<(), Error> {
         self.check(spans)?;
+        if self.is_frozen() {
+            return Err(Error::Frozen);
+        }
         self.begin_change();
         let Memory { settings, keys, words, tables, .. } = self;
         Writer { settings, keys, words: words.as_deref(), tables, scope }.write(spans)
@@ -130,8 +136,16 @@ impl Memory {
         if let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) {
             return Err(Error::Merge(what));
         }
+        if self.is_frozen() || other.is_frozen() {
+            return Err(Error::Frozen);
+        }
         self.begin_change();
         self.tables.merge(&other.tables)
+    }
+
+    /// Returns whether the memory is frozen: packed to be read only ([`Memory::frozen_partition`]).
+    pub fn is_frozen(&self) -> bool {
+        self.frozen.is_some()
     }
 
     /// Returns the bytes that the memory takes.

@@ -27,6 +27,7 @@
 mod digest;
 mod error;
 mod fetched;
+mod frozen;
 mod keys;
 mod memory;
 mod packed;
@@ -42,6 +43,7 @@ mod write;
 
 pub use self::digest::{Digest, Leaves};
 pub use self::error::Error;
+pub use self::frozen::FrozenBits;
 pub use self::memory::{Memory, MemoryUsage};
 pub use self::partition::{LargeCount, PARTITIONS, PackedEntries, Section};
 pub use self::read::{Evidence, Successor};

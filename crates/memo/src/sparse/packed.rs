@@ -8,25 +8,39 @@
 //! ```text
 //! n (4 bytes), 2ᵇ + 1 beginnings (2 bytes each, or 4 from 65,536 entries on), n fields, 8 bytes of padding
 //! ```
+//!
+//! A frozen memory is packed more densely: see [`super::frozen`]. It is searched in the same way, by the same code.
 
 use super::Error;
+use super::frozen::Frozen;
+use std::ops::Range;
 
 /// Bits of a count in a field; the largest value marks a count that stands elsewhere.
 const COUNT_BITS: u32 = 4;
 
 /// Marks a count that is in the list of large ones.
-pub(super) const LARGE: u32 = (1 << COUNT_BITS) - 1;
+pub(super) const LARGE: i64 = (1 << COUNT_BITS) - 1;
+
+/// Bytes after the last field, so that any bit can be read with the 64 that follow it.
+pub(super) const PADDING: usize = 8;
 
 /// What the fields of a table hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EntryLayout {
-    key_bits: u32,
-    token_bits: u32,
+    pub(super) key_bits: u32,
+    pub(super) token_bits: u32,
+    /// Whether entries are packed to be read only.
+    pub(super) frozen: bool,
 }
 
 impl EntryLayout {
     pub(crate) const fn new(key_bits: u32, token_bits: u32) -> Self {
-        EntryLayout { key_bits, token_bits }
+        EntryLayout { key_bits, token_bits, frozen: false }
+    }
+
+    /// Returns the layout of the same table in a frozen memory.
+    pub(crate) const fn frozen(self) -> Self {
+        EntryLayout { frozen: true, ..self }
     }
 
     /// Returns a key and a token as one number, by which entries are ordered.
@@ -53,8 +67,48 @@ impl EntryLayout {
 }
 
 /// Returns the bytes of a beginning in the directory.
-fn beginning(n: usize) -> usize {
+pub(super) fn beginning(n: usize) -> usize {
     if n < 1 << 16 { 2 } else { 4 }
+}
+
+/// Returns a beginning in a directory.
+#[inline(always)]
+pub(super) fn read_beginning(n: usize, directory: &[u8], i: usize) -> usize {
+    let begin = if beginning(n) == 2 {
+        usize::from(u16::from_le_bytes([directory[i * 2], directory[i * 2 + 1]]))
+    } else {
+        let bytes: [u8; 4] = directory[i * 4..][..4].try_into().unwrap_or_default();
+        u32::from_le_bytes(bytes) as usize
+    };
+    begin.min(n)
+}
+
+/// Returns the field of a number in bytes that end in padding. Fields have up to 57 bits.
+#[inline(always)]
+pub(super) fn read_field(bytes: &[u8], i: usize, width: u32) -> u64 {
+    let bit = i * width as usize;
+    let word: [u8; 8] = bytes[bit / 8..][..8].try_into().unwrap_or_default();
+    u64::from_le_bytes(word) >> (bit % 8) & ((1 << width) - 1)
+}
+
+/// Appends fields from the lowest bit on, up to a whole byte.
+pub(super) fn write_fields(bytes: &mut Vec<u8>, width: u32, fields: impl Iterator<Item = u64>) {
+    let (mut held, mut bits) = (0u128, 0);
+    for field in fields {
+        held |= u128::from(field) << bits;
+        bits += width;
+        while bits >= 64 {
+            bytes.extend_from_slice(&(held as u64).to_le_bytes());
+            held >>= 64;
+            bits -= 64;
+        }
+    }
+    bytes.extend_from_slice(&(held as u64).to_le_bytes()[..(bits as usize).div_ceil(8)]);
+}
+
+/// Says that entries have another length than they should.
+pub(super) fn cut_off() -> Error {
+    Error::Storage("entries of a table are cut off".into())
 }
 
 /// Packed entries, to be read.
@@ -62,11 +116,22 @@ fn beginning(n: usize) -> usize {
 pub(super) struct Packed<'a> {
     layout: EntryLayout,
     n: usize,
+    /// Bits of a key that are not kept at all: none, unless the memory is frozen.
+    cut: u32,
     /// Bits of a rank that are kept in a field.
     low: u32,
-    width: u32,
-    directory: &'a [u8],
+    /// Bits of a count that are kept in a field.
+    count_bits: u32,
+    buckets: usize,
+    directory: Directory<'a>,
     fields: &'a [u8],
+}
+
+/// Where buckets begin.
+#[derive(Clone, Copy)]
+enum Directory<'a> {
+    Beginnings(&'a [u8]),
+    Frozen(Frozen<'a>),
 }
 
 impl<'a> Packed<'a> {
@@ -74,113 +139,160 @@ impl<'a> Packed<'a> {
     #[inline(always)]
     pub(super) fn new(layout: EntryLayout, bytes: &'a [u8]) -> Result<Self, Error> {
         if bytes.is_empty() {
-            let low = layout.key_bits + layout.token_bits;
-            let width = low + COUNT_BITS;
-            return Ok(Packed { layout, n: 0, low, width, directory: &[], fields: &[] });
+            let (low, directory) =
+                (layout.key_bits + layout.token_bits, Directory::Beginnings(&[]));
+            let (cut, count_bits, fields) = (0, COUNT_BITS, &[]);
+            return Ok(Packed {
+                layout,
+                n: 0,
+                cut,
+                low,
+                count_bits,
+                buckets: 0,
+                directory,
+                fields,
+            });
         }
-        let wrong = || Error::Storage("entries of a table are cut off".into());
-        let (n, rest) = bytes.split_first_chunk().ok_or_else(wrong)?;
+        if layout.frozen {
+            return Self::frozen(layout, bytes);
+        }
+        let (n, rest) = bytes.split_first_chunk().ok_or_else(cut_off)?;
         let n = u32::from_le_bytes(*n) as usize;
         let bucket_bits = layout.bucket_bits(n);
         let low = layout.key_bits - bucket_bits + layout.token_bits;
-        let width = low + COUNT_BITS;
-        let directory = ((1usize << bucket_bits) + 1) * beginning(n);
-        if rest.len() != directory + fields_len(n, width) {
-            return Err(wrong());
+        let buckets = 1usize << bucket_bits;
+        let directory = (buckets + 1) * beginning(n);
+        if rest.len() != directory + fields_len(n, low + COUNT_BITS) {
+            return Err(cut_off());
         }
         let (directory, fields) = rest.split_at(directory);
-        Ok(Packed { layout, n, low, width, directory, fields })
+        let directory = Directory::Beginnings(directory);
+        let (cut, count_bits) = (0, COUNT_BITS);
+        Ok(Packed { layout, n, cut, low, count_bits, buckets, directory, fields })
+    }
+
+    fn frozen(layout: EntryLayout, bytes: &'a [u8]) -> Result<Self, Error> {
+        let (frozen, fields) = Frozen::new(layout, bytes)?;
+        Ok(Packed {
+            layout,
+            n: frozen.n,
+            cut: layout.key_bits - frozen.key_bits,
+            low: frozen.low(layout),
+            count_bits: 0,
+            buckets: frozen.buckets(),
+            directory: Directory::Frozen(frozen),
+            fields,
+        })
     }
 
     pub(super) fn len(&self) -> usize {
         self.n
     }
 
-    fn buckets(&self) -> usize {
-        if self.n == 0 { 0 } else { self.directory.len() / beginning(self.n) - 1 }
+    /// Returns the entries of a bucket. Damage that a checksum does not show must not lead outside.
+    #[inline(always)]
+    fn bucket(&self, bucket: usize) -> Range<usize> {
+        match &self.directory {
+            Directory::Beginnings(bytes) => {
+                let begin = |bucket| read_beginning(self.n, bytes, bucket);
+                begin(bucket)..begin(bucket + 1)
+            }
+            Directory::Frozen(frozen) => frozen.bucket(bucket),
+        }
     }
 
-    /// Returns where a bucket begins. Damage that a checksum does not show must not lead outside.
+    /// Returns the lower bits of an entry's rank.
     #[inline(always)]
-    fn begin(&self, bucket: usize) -> usize {
-        let begin = if beginning(self.n) == 2 {
-            let at = bucket * 2;
-            usize::from(u16::from_le_bytes([self.directory[at], self.directory[at + 1]]))
-        } else {
-            let at: [u8; 4] = self.directory[bucket * 4..][..4].try_into().unwrap_or_default();
-            u32::from_le_bytes(at) as usize
+    fn low(&self, i: usize) -> u64 {
+        read_field(self.fields, i, self.low + self.count_bits) >> self.count_bits
+    }
+
+    /// Returns entries of a bucket: their ranks and counts.
+    #[inline(always)]
+    fn entries(
+        self,
+        bucket: usize,
+        entries: Range<usize>,
+    ) -> impl Iterator<Item = (u64, i64)> + 'a {
+        let mut next = match &self.directory {
+            Directory::Beginnings(_) => 0,
+            Directory::Frozen(frozen) => frozen.first_other(entries.start),
         };
-        begin.min(self.n)
+        entries.map(move |i| {
+            let field = read_field(self.fields, i, self.low + self.count_bits);
+            let count = match &self.directory {
+                Directory::Beginnings(_) => field as i64 & LARGE,
+                Directory::Frozen(frozen) => frozen.count(i, &mut next),
+            };
+            ((bucket as u64) << self.low | field >> self.count_bits, count)
+        })
     }
 
-    /// Returns a field: the lower bits of a rank, and its count.
+    /// Returns what is kept of a rank.
     #[inline(always)]
-    fn field(&self, i: usize) -> u64 {
-        let bit = i * self.width as usize;
-        let word: [u8; 8] = self.fields[bit / 8..][..8].try_into().unwrap_or_default();
-        u64::from_le_bytes(word) >> (bit % 8) & ((1 << self.width) - 1)
+    fn kept(&self, rank: u64) -> u64 {
+        let tokens = self.layout.token_bits;
+        rank >> (tokens + self.cut) << tokens | rank & ((1 << tokens) - 1)
     }
 
-    /// Returns the entry of a field in a bucket: its rank and its count.
+    /// Returns the bucket of a rank, of which as much is given as is kept, and its entries that are not before it.
     #[inline(always)]
-    pub(super) fn entry(&self, bucket: usize, i: usize) -> (u64, u32) {
-        let field = self.field(i);
-        ((bucket as u64) << self.low | field >> COUNT_BITS, field as u32 & LARGE)
-    }
-
-    /// Returns the bucket of a rank, and the first of its entries that is not before it.
-    #[inline(always)]
-    fn find(&self, rank: u64) -> (usize, usize, usize) {
+    fn find(&self, rank: u64) -> (usize, Range<usize>) {
         let bucket = (rank >> self.low) as usize;
-        let (mut low, end) = (self.begin(bucket), self.begin(bucket + 1));
+        let Range { start: mut low, end } = self.bucket(bucket);
         let target = rank & ((1 << self.low) - 1);
         let mut high = end.max(low);
         while high - low > 8 {
             let middle = usize::midpoint(low, high);
-            if self.field(middle) >> COUNT_BITS < target { low = middle + 1 } else { high = middle }
+            if self.low(middle) < target { low = middle + 1 } else { high = middle }
         }
-        while low < high && self.field(low) >> COUNT_BITS < target {
+        while low < high && self.low(low) < target {
             low += 1;
         }
-        (bucket, low, end)
+        (bucket, low..end)
     }
 
     /// Returns the count of a rank, or 0.
     #[inline(always)]
-    pub(super) fn get(&self, rank: u64) -> u32 {
+    pub(super) fn get(&self, rank: u64) -> i64 {
         if self.n == 0 {
             return 0;
         }
-        let (bucket, i, end) = self.find(rank);
-        if i >= end {
-            return 0;
-        }
-        let (found, count) = self.entry(bucket, i);
-        if found == rank { count } else { 0 }
+        let rank = self.kept(rank);
+        let (bucket, Range { start, end }) = self.find(rank);
+        let first = self.entries(bucket, start..end.min(start + 1)).next();
+        first.filter(|(found, _)| *found == rank).map_or(0, |(_, count)| count)
     }
 
-    /// Returns the entries of a key.
-    pub(super) fn of_key(self, key: u32) -> impl Iterator<Item = (u64, u32)> + 'a {
+    /// Returns the entries of a key, in order of their tokens.
+    pub(super) fn of_key(self, key: u32) -> impl Iterator<Item = (u64, i64)> + 'a {
+        let key = key >> self.cut;
         let first = self.layout.rank(key, 0);
-        let (bucket, i, end) = if self.n == 0 { (0, 0, 0) } else { self.find(first) };
-        let entries = (i..end).map(move |i| self.entry(bucket, i));
+        let (bucket, entries) = if self.n == 0 { (0, 0..0) } else { self.find(first) };
+        let entries = self.entries(bucket, entries);
         entries.take_while(move |&(rank, _)| self.layout.parts(rank).0 == key)
     }
 
     /// Returns all entries in order.
-    pub(super) fn iter(self) -> impl Iterator<Item = (u64, u32)> + 'a {
-        (0..self.buckets()).flat_map(move |bucket| {
-            (self.begin(bucket)..self.begin(bucket + 1)).map(move |i| self.entry(bucket, i))
-        })
+    pub(super) fn iter(self) -> impl Iterator<Item = (u64, i64)> + 'a {
+        (0..self.buckets).flat_map(move |bucket| self.entries(bucket, self.bucket(bucket)))
+    }
+
+    /// Returns whether counts that stand elsewhere in the same bytes are as they must be.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        match &self.directory {
+            Directory::Beginnings(_) => Ok(()),
+            Directory::Frozen(frozen) => frozen.check(),
+        }
     }
 }
 
 fn fields_len(n: usize, width: u32) -> usize {
-    (n * width as usize).div_ceil(8) + 8
+    (n * width as usize).div_ceil(8) + PADDING
 }
 
 /// Packs entries, which are in order: ranks and counts up to [`LARGE`].
-pub(super) fn pack(layout: EntryLayout, entries: &[(u64, u32)]) -> Vec<u8> {
+pub(super) fn pack(layout: EntryLayout, entries: &[(u64, i64)]) -> Vec<u8> {
     let n = entries.len();
     if n == 0 {
         return Vec::new();
@@ -203,18 +315,9 @@ pub(super) fn pack(layout: EntryLayout, entries: &[(u64, u32)]) -> Vec<u8> {
         bytes.extend_from_slice(&(n as u32).to_le_bytes()[..size]);
         next += 1;
     }
-    let (mut held, mut bits) = (0u128, 0);
-    for &(rank, count) in entries {
-        let field = (rank & ((1 << low) - 1)) << COUNT_BITS | u64::from(count);
-        held |= u128::from(field) << bits;
-        bits += width;
-        while bits >= 64 {
-            bytes.extend_from_slice(&(held as u64).to_le_bytes());
-            held >>= 64;
-            bits -= 64;
-        }
-    }
-    bytes.extend_from_slice(&(held as u64).to_le_bytes()[..(bits as usize).div_ceil(8)]);
-    bytes.extend_from_slice(&[0; 8]);
+    let fields =
+        entries.iter().map(|&(rank, count)| (rank & ((1 << low) - 1)) << COUNT_BITS | count as u64);
+    write_fields(&mut bytes, width, fields);
+    bytes.extend_from_slice(&[0; PADDING]);
     bytes
 }

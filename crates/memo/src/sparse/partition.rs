@@ -5,8 +5,8 @@
 //! end of a large write. So a small change costs little in a large memory, and a memory made from much text is packed.
 //! An entry whose count becomes 0 disappears: what a partition holds is a function of its counts alone.
 
-use super::Error;
 use super::packed::{EntryLayout, LARGE, Packed, pack};
+use super::{Error, frozen};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -109,6 +109,18 @@ impl Partition {
         Packed::new(layout, self.bytes()?)
     }
 
+    /// Returns all entries packed to be read only: see [`super::frozen`].
+    pub(crate) fn freeze(
+        &self,
+        layout: EntryLayout,
+        bits: Option<u32>,
+    ) -> Result<PackedEntries<'static>, Error> {
+        let mut entries = Vec::new();
+        self.each(layout, |rank, count| entries.push((rank, count)))?;
+        let bytes = frozen::pack(layout, bits, entries);
+        Ok(PackedEntries { bytes: bytes.into(), large: Cow::Borrowed(&[]) })
+    }
+
     /// Returns all entries packed.
     pub(crate) fn packed_entries(&self, layout: EntryLayout) -> Result<PackedEntries<'_>, Error> {
         if self.added.is_empty() {
@@ -122,12 +134,12 @@ impl Partition {
     }
 
     #[inline(always)]
-    fn count(&self, (rank, count): (u64, u32)) -> i64 {
-        if count == LARGE {
+    fn count(&self, layout: EntryLayout, (rank, count): (u64, i64)) -> i64 {
+        if count == LARGE && !layout.frozen {
             let found = self.large.binary_search_by_key(&rank, |large| large.rank);
             return found.map_or(0, |i| self.large[i].count);
         }
-        count.into()
+        count
     }
 
     #[inline(always)]
@@ -143,7 +155,7 @@ impl Partition {
     #[inline(always)]
     pub(crate) fn get(&self, layout: EntryLayout, rank: u64) -> Result<i64, Error> {
         let count = self.packed(layout)?.get(rank);
-        Ok(self.count((rank, count)).wrapping_add(self.added(rank)))
+        Ok(self.count(layout, (rank, count)).wrapping_add(self.added(rank)))
     }
 
     /// Calls `take` with the tokens of a key and their counts, in order of the tokens.
@@ -153,7 +165,8 @@ impl Partition {
         key: u32,
         mut take: impl FnMut(u32, i64),
     ) -> Result<(), Error> {
-        let packed = self.packed(layout)?.of_key(key).map(|entry| (entry.0, self.count(entry)));
+        let packed =
+            self.packed(layout)?.of_key(key).map(|entry| (entry.0, self.count(layout, entry)));
         let first = layout.rank(key, 0);
         let last = layout.rank(key + 1, 0);
         let at = |rank| self.added.partition_point(|&(other, _)| other < rank);
@@ -170,7 +183,7 @@ impl Partition {
         layout: EntryLayout,
         mut take: impl FnMut(u64, i64),
     ) -> Result<(), Error> {
-        let packed = self.packed(layout)?.iter().map(|entry| (entry.0, self.count(entry)));
+        let packed = self.packed(layout)?.iter().map(|entry| (entry.0, self.count(layout, entry)));
         merge(packed, &self.added, |rank, count, more| {
             if count.wrapping_add(more) != 0 {
                 take(rank, count.wrapping_add(more));
@@ -201,7 +214,7 @@ impl Partition {
         if settle || all > BESIDE + packed.len() / 16 {
             let mut new = Entries::default();
             let mut changes = changes.iter().copied().peekable();
-            let old = packed.iter().map(|entry| (entry.0, self.count(entry)));
+            let old = packed.iter().map(|entry| (entry.0, self.count(layout, entry)));
             let mut pass = |rank: u64, before: i64| {
                 while let Some((new_rank, delta)) = changes.next_if(|&(next, _)| next < rank) {
                     told(new_rank, 0, delta);
@@ -268,7 +281,7 @@ impl Partition {
         let packed = self.packed(layout)?;
         let mut len = packed.len();
         for &(rank, more) in &self.added {
-            match self.count((rank, packed.get(rank))) {
+            match self.count(layout, (rank, packed.get(rank))) {
                 0 => len += 1,
                 count if count.wrapping_add(more) == 0 => len -= 1,
                 _ => (),
@@ -288,15 +301,15 @@ impl Partition {
             }
             last = Some(rank);
             n += 1;
-            large += usize::from(count == LARGE);
-            if self.count((rank, count)) == 0 {
+            large += usize::from(count == LARGE && !layout.frozen);
+            if self.count(layout, (rank, count)) == 0 {
                 return wrong("an entry of a table has no count");
             }
         }
         if n != packed.len() || large != self.large.len() {
             return wrong("a table lacks entries or counts");
         }
-        Ok(())
+        packed.check()
     }
 }
 
@@ -320,7 +333,7 @@ fn merge(
 /// Entries that are about to be packed.
 #[derive(Default)]
 struct Entries {
-    packed: Vec<(u64, u32)>,
+    packed: Vec<(u64, i64)>,
     large: Vec<LargeCount>,
 }
 
@@ -330,11 +343,11 @@ impl Entries {
         if count == 0 {
             return;
         }
-        let small = u32::try_from(count).ok().filter(|&count| count < LARGE);
-        if small.is_none() {
+        let small = (1..LARGE).contains(&count);
+        if !small {
             self.large.push(LargeCount { rank, count });
         }
-        self.packed.push((rank, small.unwrap_or(LARGE)));
+        self.packed.push((rank, if small { count } else { LARGE }));
     }
 }
 
@@ -416,7 +429,7 @@ mod tests {
     #[test]
     fn bytes_of_the_wrong_length_are_refused() {
         let layout = EntryLayout::new(KEY_BITS, 16);
-        let entries: Vec<(u64, u32)> = (0..1000).map(|i| (i * 7919, 1 + i as u32 % 9)).collect();
+        let entries: Vec<(u64, i64)> = (0..1000).map(|i| (i * 7919, 1 + i as i64 % 9)).collect();
         let bytes = pack(layout, &entries);
         assert!(Packed::new(layout, &bytes).unwrap().iter().eq(entries));
         for len in 1..bytes.len() {

@@ -1,7 +1,8 @@
 //! Reading: how often each token followed the contexts that end at a position, from the shortest to the longest.
 //!
 //! The successors of the last token and of the last two are listed; a longer context can only have been followed by tokens
-//! that followed the shorter one, so only these are looked up. Counts are exact but for contexts that share a hash.
+//! that followed the shorter one, so only these are looked up. Counts are exact but for contexts that share a hash, which in a
+//! frozen memory are more.
 
 use super::keys::{BOUNDARY, Keys};
 use super::settings::{Context, WORD_REACH};
@@ -110,90 +111,26 @@ impl Levels {
     pub(crate) fn words(&self) -> &[Level] {
         &self.words[..self.used_words]
     }
-}
 
-/// Reads contexts; keeps its buffers from one to the next.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Reader {
-    hashes: Vec<u64>,
-    pub(crate) levels: Levels,
-    firsts: Firsts,
-}
-
-/// Totals of single tokens that were read before, and the most that a token followed each, in one state of a memory. A frequent
-/// token has thousands of successors, and comes back soon.
-#[derive(Clone, Debug, Default)]
-struct Firsts {
-    stamp: u64,
-    totals: HashMap<u32, (Totals, i64)>,
-}
-
-/// Successors of a token that are listed in the time that looking up one of them takes, about.
-const LISTED_AT_ONCE: i64 = 16;
-
-/// Makes an empty level at the end of those in use.
-fn next_level(levels: &mut Vec<Level>, used: usize, slot: usize, span: usize) {
-    if levels.len() == used {
-        levels.push(Level::default());
-    }
-    levels[used].begin(slot, span);
-}
-
-impl Reader {
-    /// Reads what followed a context, which is a view ([`Memory::view`]): it has no end token in it.
-    pub(crate) fn read(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
-        self.read_tokens(memory, context)?;
-        self.read_first(memory)?;
-        self.read_words(memory, context)
-    }
-
-    /// Reads what followed contexts of two and more tokens alone.
-    pub(crate) fn read_tokens(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
-        let Reader { hashes, levels, .. } = self;
-        let settings = memory.settings();
-        let before = context.last().copied().unwrap_or(BOUNDARY);
-        levels.before = before;
-        levels.used_tokens = 0;
-        levels.used_words = 0;
-        memory.keys.suffixes(context, hashes);
-        let successors = memory.tables.table(TableKind::Successors);
-        let events = memory.tables.table(TableKind::Events);
-        // A context that is longer than the text before it is all of that, from the boundary on.
-        let hash = |len: u32| hashes[(len as usize).min(hashes.len()) - 1];
-        let applies =
-            |slot: usize| slot == 0 || (settings.tokens[slot - 1] as usize) <= context.len();
-        let mut slot = 1;
-        while levels.used_tokens == slot - 1 && slot < settings.tokens.len() && applies(slot) {
-            let hash = hash(settings.tokens[slot]);
-            let span = (settings.tokens[slot] as usize).min(context.len());
-            next_level(&mut levels.tokens, slot - 1, slot, span);
-            let (shorter, longer) = levels.tokens.split_at_mut(slot - 1);
-            let (shorter, level) = (shorter.last(), &mut longer[0]);
-            if settings.listed(slot) {
-                // Only a shared hash can list a token that did not follow the shorter context.
-                successors.each_token(memory.keys.listed(slot, hash, 0), |token, count| {
-                    let most = shorter.map_or(i64::MAX, |shorter| shorter.count(token));
-                    level.push(token, count.min(most));
-                })?;
-            } else {
-                for &(token, most) in shorter.iter().flat_map(|shorter| &shorter.list) {
-                    let count = events.get(memory.keys.event(slot, hash, token))?;
-                    level.push(token, count.min(most));
-                }
+    /// Reads the successors of the last token: their totals, and those that the next level has too.
+    fn read_first(&mut self, memory: &Memory, firsts: &mut Firsts) -> Result<(), Error> {
+        self.read_pairs(memory, firsts)?;
+        let Levels { pairs, tokens, used_tokens, .. } = self;
+        if memory.is_frozen() && *used_tokens > 0 {
+            // The pairs are exact, so a false match lists nothing that did not follow the last token.
+            let list = std::mem::take(&mut tokens[0].list);
+            tokens[0].totals = Totals::default();
+            for (&(token, count), &most) in list.iter().zip(&*pairs) {
+                tokens[0].push(token, count.min(most));
             }
-            levels.used_tokens += usize::from(!level.list.is_empty());
-            slot += 1;
+            pairs.retain(|&count| count > 0);
+            *used_tokens = usize::from(!tokens[0].list.is_empty());
         }
-        // That no document begins with a prompt says nothing.
-        levels.whole =
-            levels.used_tokens == slot - 1 || settings.tokens[slot - 1] as usize > context.len();
         Ok(())
     }
 
-    /// Reads the successors of the last token: their totals, and those that the next level has too.
-    fn read_first(&mut self, memory: &Memory) -> Result<(), Error> {
-        let Reader { levels, firsts, .. } = self;
-        let Levels { before, first, most, pairs, tokens, used_tokens, .. } = levels;
+    fn read_pairs(&mut self, memory: &Memory, firsts: &mut Firsts) -> Result<(), Error> {
+        let Levels { before, first, most, pairs, tokens, used_tokens, .. } = self;
         pairs.clear();
         let listed: &[(u32, i64)] = if *used_tokens > 0 { &tokens[0].list } else { &[] };
         if firsts.stamp != memory.stamp() {
@@ -230,6 +167,90 @@ impl Reader {
         if memory.tables.table(TableKind::Pairs).fetched.is_none() {
             firsts.totals.insert(*before, (*first, *most));
         }
+        Ok(())
+    }
+}
+
+/// Reads contexts; keeps its buffers from one to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reader {
+    hashes: Vec<u64>,
+    pub(crate) levels: Levels,
+    firsts: Firsts,
+}
+
+/// Totals of single tokens that were read before, and the most that a token followed each, in one state of a memory. A frequent
+/// token has thousands of successors, and comes back soon.
+#[derive(Clone, Debug, Default)]
+struct Firsts {
+    stamp: u64,
+    totals: HashMap<u32, (Totals, i64)>,
+}
+
+/// Successors of a token that are listed in the time that looking up one of them takes, about.
+const LISTED_AT_ONCE: i64 = 16;
+
+/// Makes an empty level at the end of those in use.
+fn next_level(levels: &mut Vec<Level>, used: usize, slot: usize, span: usize) {
+    if levels.len() == used {
+        levels.push(Level::default());
+    }
+    levels[used].begin(slot, span);
+}
+
+impl Reader {
+    /// Reads what followed a context, which is a view ([`Memory::view`]): it has no end token in it.
+    pub(crate) fn read(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
+        self.read_tokens(memory, context)?;
+        self.read_words(memory, context)
+    }
+
+    /// Reads what followed contexts of tokens alone.
+    pub(crate) fn read_tokens(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
+        let Reader { hashes, levels, firsts } = self;
+        let settings = memory.settings();
+        let before = context.last().copied().unwrap_or(BOUNDARY);
+        levels.before = before;
+        levels.used_tokens = 0;
+        levels.used_words = 0;
+        memory.keys.suffixes(context, hashes);
+        let successors = memory.tables.table(TableKind::Successors);
+        let events = memory.tables.table(TableKind::Events);
+        // A context that is longer than the text before it is all of that, from the boundary on.
+        let hash = |len: u32| hashes[(len as usize).min(hashes.len()) - 1];
+        let applies =
+            |slot: usize| slot == 0 || (settings.tokens[slot - 1] as usize) <= context.len();
+        let mut slot = 1;
+        while levels.used_tokens == slot - 1 && slot < settings.tokens.len() && applies(slot) {
+            let hash = hash(settings.tokens[slot]);
+            let span = (settings.tokens[slot] as usize).min(context.len());
+            next_level(&mut levels.tokens, slot - 1, slot, span);
+            let (shorter, longer) = levels.tokens.split_at_mut(slot - 1);
+            let (shorter, level) = (shorter.last(), &mut longer[0]);
+            if settings.listed(slot) {
+                // Only a shared hash can list a token that did not follow the shorter context.
+                successors.each_token(memory.keys.listed(slot, hash, 0), |token, count| {
+                    let most = shorter.map_or(i64::MAX, |shorter| shorter.count(token));
+                    level.push(token, count.min(most));
+                })?;
+            } else {
+                for &(token, most) in shorter.iter().flat_map(|shorter| &shorter.list) {
+                    let count = events.get(memory.keys.event(slot, hash, token))?;
+                    level.push(token, count.min(most));
+                }
+            }
+            levels.used_tokens += usize::from(!level.list.is_empty());
+            if slot == 1 {
+                levels.read_first(memory, firsts)?;
+            }
+            slot += 1;
+        }
+        if slot == 1 {
+            levels.read_first(memory, firsts)?;
+        }
+        // That no document begins with a prompt says nothing.
+        levels.whole =
+            levels.used_tokens == slot - 1 || settings.tokens[slot - 1] as usize > context.len();
         Ok(())
     }
 

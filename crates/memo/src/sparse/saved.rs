@@ -1,6 +1,7 @@
 //! Checkpoints: what must be kept of a memory, and how a memory is restored from that.
 
-use super::digest::Leaves;
+use super::digest::{Digest, Leaves};
+use super::frozen::FrozenBits;
 use super::partition::{LargeCount, PARTITIONS, PackedEntries, Section};
 use super::tables::TableKind;
 use super::{Error, Memory, Settings};
@@ -22,6 +23,11 @@ pub trait SavedMemory {
     /// Returns what [`Memory::derived`] returned, if it was kept. Without it all tables are read.
     fn derived(&self) -> Result<Option<Vec<i64>>, Error>;
 
+    /// Returns the digest of the memory that was frozen, if partitions are what [`Memory::frozen_partition`] returned.
+    fn frozen(&self) -> Option<Digest> {
+        None
+    }
+
     /// Returns what [`Memory::leaves`] returned, if it was kept. Without it the first digest hashes everything.
     fn leaves(&self) -> Result<Option<Leaves>, Error> {
         Ok(None)
@@ -33,6 +39,26 @@ impl Memory {
     pub fn partition(&self, kind: TableKind, partition: usize) -> Result<PackedEntries<'_>, Error> {
         let table = self.tables.table(kind);
         table.partitions[partition].packed_entries(table.layout)
+    }
+
+    /// Returns the entries of a partition packed to be read only. Saved with the unigrams and all that is derived of this
+    /// memory, they are restored as a frozen one. Fails if it is one already.
+    pub fn frozen_partition(
+        &self,
+        kind: TableKind,
+        partition: usize,
+        bits: FrozenBits,
+    ) -> Result<PackedEntries<'static>, Error> {
+        if self.is_frozen() {
+            return Err(Error::Frozen);
+        }
+        let table = self.tables.table(kind);
+        let bits = match kind {
+            TableKind::Pairs => None,
+            TableKind::Successors => Some(bits.successors),
+            TableKind::Events => Some(bits.events),
+        };
+        table.partitions[partition].freeze(table.layout, bits)
     }
 
     /// Returns what is derived from the tables, so that opening a checkpoint need not read them.
@@ -48,6 +74,10 @@ impl Memory {
         saved: &dyn SavedMemory,
     ) -> Result<Self, Error> {
         let mut memory = Self::with_words(settings, words)?;
+        memory.frozen = saved.frozen();
+        if memory.is_frozen() {
+            memory.tables.freeze();
+        }
         let unigrams = saved.unigrams()?;
         let n = memory.tables.unigrams.len();
         if unigrams.len() != n {
@@ -69,6 +99,10 @@ impl Memory {
             }
             Some(derived) => {
                 return Err(Error::Storage(format!("{} derived counts", derived.len())));
+            }
+            // Entries of a frozen memory do not say any more which slot they are of.
+            None if memory.is_frozen() => {
+                return Err(Error::Storage("nothing derived was kept".into()));
             }
             None => memory.tables.derive_all()?,
         }

@@ -110,6 +110,13 @@ impl Tables {
         &self.tables[kind as usize]
     }
 
+    /// Has partitions that are restored read as those of a frozen memory.
+    pub(crate) fn freeze(&mut self) {
+        for table in &mut self.tables {
+            table.layout = table.layout.frozen();
+        }
+    }
+
     /// Puts partitions that are read later in the place of empty ones.
     pub(crate) fn restore(
         &mut self,
