@@ -21,6 +21,7 @@ const MOST_TAKEN: usize = 8;
 const MOST_TRIED: usize = 4096;
 
 /// The end of a prompt that is chosen again.
+#[derive(Clone)]
 pub(super) struct Healing {
     /// The tokens that are left of the prompt, and those chosen after them.
     context: Vec<u32>,
