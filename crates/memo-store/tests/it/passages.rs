@@ -21,7 +21,7 @@ fn model(home: &Path, name: &str, documents: &[(&str, &str)]) -> Store {
     store
 }
 
-fn tokens(model: &Snapshot, text: &str) -> Vec<u32> {
+fn encoded(model: &Snapshot, text: &str) -> Vec<u32> {
     model.tokenizer().encode(text).unwrap()
 }
 
@@ -108,7 +108,7 @@ fn a_completion_says_which_document_each_part_of_it_is_from() {
     let home = tempfile::tempdir().unwrap();
     let store = model(home.path(), "m", &[("owl", OWL), ("house", HOUSE)]);
     let done = store.complete("The owl reads", &CompletionOptions::greedy(60)).unwrap();
-    let stretches = store.attribute(&tokens(&store, "The owl reads"), &done.tokens).unwrap();
+    let stretches = store.attribute(&encoded(&store, "The owl reads"), &done.tokens).unwrap();
     let [whole] = &stretches[..] else { panic!("{stretches:?}") };
     assert_eq!((&whole.text, whole.tokens), (&done.completion, done.tokens.len()));
     let source = whole.source.as_ref().unwrap();
@@ -123,7 +123,7 @@ fn a_completion_says_which_document_each_part_of_it_is_from() {
         })
     };
     let said: Vec<_> = tokens(" sleeps in the old zebra tower. She has a cat").collect();
-    let stretches = store.attribute(&tokens(&store, "In the morning she"), &said).unwrap();
+    let stretches = store.attribute(&encoded(&store, "In the morning she"), &said).unwrap();
     let from: Vec<(&str, Option<(&str, u64)>)> = stretches
         .iter()
         .map(|s| (s.text.as_str(), s.source.as_ref().map(|s| (s.document.as_str(), s.line))))
