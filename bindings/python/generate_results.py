@@ -84,7 +84,11 @@ def _class(name: str, schemas: dict[str, Any], mixins: set[str]) -> str:
     nested = {field: kind for field, kind in ((field, _nested(of, schemas)) for field, of in fields.items()) if kind}
     if nested:
         of = ", ".join(f'"{field}": {kind}' for field, kind in nested.items())
-        lines.append(f"    _nested: ClassVar[Mapping[str, type[Result]]] = {{{of}}}\n\n")
+        line = f"    _nested: ClassVar[Mapping[str, type[Result]]] = {{{of}}}"
+        if len(line) > WIDTH:
+            each = "".join(f'        "{field}": {kind},\n' for field, kind in nested.items())
+            line = f"    _nested: ClassVar[Mapping[str, type[Result]]] = {{\n{each}    }}"
+        lines.append(f"{line}\n\n")
     lines.extend(f"    {field}: {_type(of)}\n{_doc(_about(of), 4)}" for field, of in fields.items())
     if fields.get("time", {}).get("format") == "date-time":
         kind = _type(fields["time"]).replace("str", "datetime")

@@ -94,6 +94,11 @@ impl Steps {
         }
     }
 
+    /// The tokens that the completion was chosen after.
+    pub(crate) fn prompt(&self) -> &[u32] {
+        self.stream.prompt()
+    }
+
     /// What came of it.
     pub(crate) fn completion(&self) -> Completion {
         self.stream.completion(self.tokens.clone(), self.start)

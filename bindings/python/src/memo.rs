@@ -9,7 +9,9 @@ use crate::options::Options;
 use crate::score::{SLICE, score_all, slices};
 use crate::threads;
 use crate::work::{detached, watched};
-use memo_store::{CompletionOptions, Conflict, Error, FileConflict, NewDocument, Snapshot, Store};
+use memo_store::{
+    CompletionOptions, Conflict, Error, FileConflict, FindOptions, NewDocument, Snapshot, Store,
+};
 use memo_text::{Encoding, Tokenizer};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -269,6 +271,20 @@ impl Memo {
         self.change_json(py, |store| store.edit_tokens(&prompt, &target, reason))
     }
 
+    /// The same with texts: where a document has the prompt, its text goes on after the target.
+    #[pyo3(signature = (prompt, target, exact, reason=None))]
+    fn edit_text(
+        &self,
+        py: Python<'_>,
+        prompt: &str,
+        target: &str,
+        exact: bool,
+        reason: Option<&str>,
+    ) -> PyResult<String> {
+        let edit = if exact { Store::edit } else { Store::edit_passage };
+        self.change_json(py, |store| edit(store, prompt, target, reason))
+    }
+
     #[pyo3(signature = (old, new, id=None, reason=None))]
     fn replace(
         &self,
@@ -342,8 +358,15 @@ impl Memo {
         self.read(py, |model| Ok(model.text(id, version)?))
     }
 
-    fn find(&self, py: Python<'_>, text: &str) -> PyResult<String> {
-        self.read_json(py, |model| model.find(text))
+    fn find(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        ignore_case: bool,
+        context: usize,
+    ) -> PyResult<String> {
+        let options = FindOptions { ignore_case, context };
+        self.read_json(py, |model| model.find_with(text, &options))
     }
 
     fn closest(&self, py: Python<'_>, text: &str, limit: usize) -> PyResult<String> {
@@ -509,6 +532,7 @@ impl Memo {
         py: Python<'_>,
         prompt: Tokens<'_>,
         options: complete::Options,
+        sources: bool,
     ) -> PyResult<String> {
         let mut steps = Steps::new(&self.tokenizer, &tokens(&prompt), &options.into())
             .map_err(Refusal::from)?;
@@ -517,7 +541,11 @@ impl Memo {
                 while steps.next(model.memory()?)?.is_some() {
                     watch.at("completing", 0, 1)?;
                 }
-                json(&steps.completion())
+                let mut completion = steps.completion();
+                if sources {
+                    model.add_sources(steps.prompt(), &mut completion)?;
+                }
+                json(&completion)
             })
         })
     }

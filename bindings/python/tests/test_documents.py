@@ -88,9 +88,52 @@ def test_an_edit_changes_what_follows_and_rolls_back(notes: Memo) -> None:
 
 def test_an_edit_that_says_what_is_said_anyway_changes_nothing(notes: Memo) -> None:
     nothing = EditReport(
-        transaction=None, document=None, weight=0, replaced=None, goes_on=None, digest_after=notes.digest()
+        transaction=None,
+        document=None,
+        weight=0,
+        space_added=False,
+        replaced=None,
+        goes_on=None,
+        digest_after=notes.digest(),
     )
     assert notes.edit("The owl reads", " at") == nothing
+
+
+def test_a_text_goes_on_after_an_edit_and_words_get_a_space(notes: Memo) -> None:
+    done = notes.edit("The owl reads at", "noon")
+    assert (done.space_added, done.replaced) == (True, " night")
+    assert notes.complete("The owl reads", 4) == " at noon by the"
+    notes.rollback(notes.transaction)
+    assert notes.edit("The owl reads at", "noon", exact=True).space_added is False
+    assert notes.complete("The owl reads", 2) == " atnoon"
+
+
+def test_finding_without_regard_to_case_and_with_lines_around(tmp_path: Path) -> None:
+    with Memo.create(tmp_path / "lines.memo") as memo:
+        memo.memorize("one\nThe Owl\nthree\nfour", "lines")
+        assert memo.find("owl").count == 0
+        (found,) = memo.find("owl", ignore_case=True, context=1).documents[0].matches
+        assert (found.before, found.match, found.after) == ("one\nThe ", "Owl", "\nthree")
+
+
+def test_completions_say_where_they_come_from(notes: Memo, tmp_path: Path) -> None:
+    assert notes.completion("The owl reads", 3).sources is None
+    (part,) = notes.completion("The owl reads", 3, sources=True).sources or []
+    assert part.source is not None
+    assert (part.text, part.source.document, part.source.line) == (" at night by", "owl", 1)
+    notes.freeze(tmp_path / "frozen.memo")
+    with Memo.open(tmp_path / "frozen.memo", read_only=True) as frozen:
+        assert frozen.completion("The owl reads", 3, sources=True).sources is None
+
+
+def test_texts_are_looked_for_and_tokens_taken_as_they_are(notes: Memo) -> None:
+    unknown = "@#"
+    assert notes.complete(unknown, 3) == ""
+    guessed = notes.complete(notes.encode(unknown), 3)
+    assert guessed != ""
+    assert notes.complete_all([unknown, notes.encode(unknown)], 3) == ["", guessed]
+    assert notes.complete_all([unknown], 3, guess=True) != [""]
+    assert "".join(notes.generate(unknown, 3, stream=True)) == ""
 
 
 def test_token_ids_are_edited_and_explained_too(notes: Memo) -> None:

@@ -52,6 +52,7 @@ def test_fields_that_are_not_known_are_passed_over() -> None:
         "transaction": 1,
         "document": "a",
         "weight": 2,
+        "space_added": False,
         "replaced": None,
         "goes_on": None,
         "digest_after": "b",

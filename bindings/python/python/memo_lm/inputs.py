@@ -286,16 +286,15 @@ def completion_options(
     seed: int | None,
     stop: str | Iterable[str],
     *,
+    text: bool,
     probabilities: bool = False,
     contexts: bool = False,
-    heal: bool = True,
-    find: bool | None = None,
     guess: bool = False,
 ) -> CompletionOptions:
     """How a prompt is continued. What the numbers may be is checked where the completion begins.
 
-    heal: whether the prompt is text, whose last tokens may be chosen again, or tokens that are meant as they are.
-    find: whether the prompt is looked for in the memory and put right; text is, unless said otherwise.
+    text: whether the prompt is text, which is looked for in the memory and put right, and whose last tokens may be
+    chosen again; or tokens, which are meant as they are. All interfaces take a prompt so.
     guess: whether to go on where the memory does not know how.
     """
     return {
@@ -307,8 +306,8 @@ def completion_options(
         "seed": None if seed is None else whole("seed", seed),
         "probabilities": bool(probabilities),
         "contexts": bool(contexts),
-        "heal": heal,
-        "find": heal if find is None else find,
+        "heal": text,
+        "find": text,
         "guess": bool(guess),
     }
 

@@ -115,7 +115,8 @@ class MemoLM(TemplateLM):
     def _options(self, given: dict[str, Any]) -> CompletionOptions:
         sampling = {name: type(default)(given.get(name, default)) for name, default in SAMPLING.items()}
         stops = handle_stop_sequences(given["until"], self.memo.eos_text)
-        return completion_options(given["max_gen_toks"], **sampling, stop=[stop for stop in stops if stop])
+        # lm_eval sends tokens to servers too, where tokens are meant as they are.
+        return completion_options(given["max_gen_toks"], **sampling, stop=[stop for stop in stops if stop], text=False)
 
 
 def _tokens(tokens: list[int]) -> NDArray[np.uint32]:

@@ -221,10 +221,13 @@ class Memo:
     def _ids(self, text: Text) -> NDArray[np.uint32]:
         return self._encoded(inputs.content(text, self.vocab_size))
 
-    def _ids_all(self, texts: Iterable[Text]) -> list[NDArray[np.uint32]]:
+    def _several(self, texts: Iterable[Text]) -> list[str | NDArray[np.uint32]]:
         if isinstance(texts, str) or inputs.is_tokens(texts):
             raise InvalidError("texts must be several, in a list for example; this is one")
-        return [self._encoded(each) for each in inputs.texts(texts, self.vocab_size)]
+        return inputs.texts(texts, self.vocab_size)
+
+    def _ids_all(self, texts: Iterable[Text]) -> list[NDArray[np.uint32]]:
+        return [self._encoded(each) for each in self._several(texts)]
 
     def _encoded(self, text: str | NDArray[np.uint32]) -> NDArray[np.uint32]:
         return self._memo.encode(text) if isinstance(text, str) else text
@@ -359,8 +362,15 @@ class Memo:
         """Brings a retired document back."""
         return ChangeReport.read(self._memo.restore(string("id", id), _reason(reason)))
 
-    def edit(self, prompt: Text, target: Text, *, reason: str | None = None) -> EditReport:
-        """Makes target what follows prompt, with the smallest weight up to 8 that makes it win."""
+    def edit(self, prompt: Text, target: Text, *, exact: bool = False, reason: str | None = None) -> EditReport:
+        """Makes target what follows prompt, with the smallest weight up to 8 with which it wins for good.
+
+        Where a document has the prompt word for word, its text goes on after the target; where prompt and target are
+        words that meet, a space is put between them. exact, and token ids, are taken as they are.
+        """
+        if isinstance(prompt, str) and isinstance(target, str):
+            given = string("prompt", prompt), string("target", target)
+            return EditReport.read(self._memo.edit_text(*given, bool(exact), _reason(reason)))
         return EditReport.read(self._memo.edit(self._ids(prompt), self._ids(target), _reason(reason)))
 
     def replace(self, old: str, new: str, id: str | None = None, *, reason: str | None = None) -> ChangeReport:
@@ -428,9 +438,12 @@ class Memo:
         """The text of a document as it is now, or of one of its versions."""
         return self._memo.text(string("id", id), whole("version", version, 32))
 
-    def find(self, text: str) -> TextMatches:
-        """The documents that contain a text."""
-        return TextMatches.read(self._memo.find(string("text", text)))
+    def find(self, text: str, *, ignore_case: bool = False, context: int = 0) -> TextMatches:
+        """The documents that contain a text, and where.
+
+        ignore_case: whether `Owl` finds `owl`. context: lines to show before and after that of a match.
+        """
+        return TextMatches.read(self._memo.find(string("text", text), bool(ignore_case), whole("context", context, 32)))
 
     def closest(self, text: str, limit: int = 5) -> ClosestPassages:
         """The passages of live documents that share the rarest words with a text, the closest first.
@@ -489,10 +502,10 @@ class Memo:
         and others each time without one. `completion` names the seed.
         guess: whether to go on where the memory does not know how; otherwise the text ends there.
         """
-        heal = isinstance(prompt, str)
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, heal=heal, guess=guess)
-        ((_, text),) = self._memo.complete_many([self._ids(prompt)], [options])
-        return text
+        text = isinstance(prompt, str)
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess)
+        ((_, made),) = self._memo.complete_many([self._ids(prompt)], [options])
+        return made
 
     def complete_all(
         self,
@@ -502,15 +515,22 @@ class Memo:
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
-        seed: int = 0,
+        seed: int | None = None,
         stop: str | Iterable[str] = (),
+        guess: bool = False,
         progress: Progress = None,
     ) -> list[str]:
         """What follows each of many prompts, as `complete` says it, by all threads at once."""
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop)
-        ids = self._ids_all(prompts)
+        given = self._several(prompts)
+        stops = [stop] if isinstance(stop, str) else list(stop)
+        options = [
+            inputs.completion_options(
+                max_tokens, temperature, top_k, top_p, seed, stops, text=isinstance(each, str), guess=guess
+            )
+            for each in given
+        ]
         with watching(progress) as callback:
-            made = self._memo.complete_many(ids, [options] * len(ids), callback)
+            made = self._memo.complete_many([self._encoded(each) for each in given], options, callback)
         return [text for _, text in made]
 
     def completion(
@@ -526,11 +546,13 @@ class Memo:
         probabilities: bool = False,
         contexts: bool = False,
         guess: bool = False,
+        sources: bool = False,
     ) -> Completion:
         """As `complete`, with its tokens and why it ended.
 
         probabilities, contexts: whether each token has its probability, and the longest context that knew it; both take
         time.
+        sources: whether it says where it comes from, stretch by stretch; a frozen model has no texts and does not.
         """
         options = inputs.completion_options(
             max_tokens,
@@ -541,10 +563,10 @@ class Memo:
             stop,
             probabilities=probabilities,
             contexts=contexts,
-            heal=isinstance(prompt, str),
+            text=isinstance(prompt, str),
             guess=guess,
         )
-        return Completion.read(self._memo.complete(self._ids(prompt), options))
+        return Completion.read(self._memo.complete(self._ids(prompt), options, bool(sources)))
 
     @overload
     def generate(
@@ -558,6 +580,7 @@ class Memo:
         top_p: float = 1.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
+        guess: bool = False,
     ) -> str: ...
 
     @overload
@@ -572,6 +595,7 @@ class Memo:
         top_p: float = 1.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
+        guess: bool = False,
     ) -> Iterator[str]: ...
 
     def generate(
@@ -585,14 +609,15 @@ class Memo:
         top_p: float = 1.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
+        guess: bool = False,
     ) -> str | Iterator[str]:
         """As `complete`; with stream=True, piece by piece as it comes."""
         if not stream:
             return self.complete(
-                prompt, max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, stop=stop
+                prompt, max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, stop=stop, guess=guess
             )
-        heal = isinstance(prompt, str)
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, heal=heal)
+        text = isinstance(prompt, str)
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess)
         # What is wrong with them is said here, and not when the first piece is asked for.
         made = self._memo.stream(self._ids(prompt), options)
         return iter(lambda: self._memo.next_text(made), None)
@@ -605,11 +630,13 @@ class Memo:
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
-        seed: int = 0,
+        seed: int | None = None,
         stop: str | Iterable[str] = (),
+        guess: bool = False,
     ) -> AsyncIterator[str]:
         """As `generate` with stream=True, for `async for`: pieces are made on another thread; the loop goes on."""
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop)
+        text = isinstance(prompt, str)
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess)
         return self._pieces(self._memo.stream(self._ids(prompt), options))
 
     async def _pieces(self, made: _memo.CompletionStream) -> AsyncIterator[str]:

@@ -188,10 +188,44 @@ class PromptMatch(Result):
 
 
 @dataclass(frozen=True)
+class StretchSource(Result):
+    """Where a stretch of a completion stands."""
+
+    document: str
+    """The document."""
+    version: int
+    """Its version."""
+    offset: int
+    """The position of the first token in the document."""
+    line: int
+    """The line that it begins in, from 1."""
+    match_tokens: int
+    """How many tokens before it are the end of what was said before."""
+
+
+@dataclass(frozen=True)
+class Stretch(Result):
+    """Tokens of a completion that come from one place, or that no document has there."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"source": StretchSource}
+
+    text: str
+    """The text."""
+    tokens: int
+    """How many tokens of the completion it is."""
+    source: StretchSource | None
+    """Where it stands; none if no live document has its first token after the last one of what was said before."""
+
+
+@dataclass(frozen=True)
 class Completion(CompletionMixin):
     """A continuation of a prompt."""
 
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"tokens": CompletionToken, "matched": PromptMatch}
+    _nested: ClassVar[Mapping[str, type[Result]]] = {
+        "tokens": CompletionToken,
+        "matched": PromptMatch,
+        "sources": Stretch,
+    }
 
     completion: str
     """The continuation, without the prompt."""
@@ -205,6 +239,8 @@ class Completion(CompletionMixin):
     """The seed of its draws, which draws it again; none if nothing was drawn."""
     matched: PromptMatch | None
     """How the prompt was found in the memory, if that was looked for."""
+    sources: list[Stretch] | None
+    """Where its stretches stand in the documents; none if that was not asked for, or if the model is frozen."""
 
 
 @dataclass(frozen=True)
@@ -353,6 +389,8 @@ class EditReport(Result):
     """The document that holds the edit."""
     weight: int
     """The weight that was needed."""
+    space_added: bool
+    """Whether a space was put between prompt and target, which are words."""
     replaced: str | None
     """The old text that the target stands in place of, where a document has the prompt."""
     goes_on: str | None

@@ -6,7 +6,6 @@ use crate::output::{FAINT, GOOD, Report, styled};
 use crate::printed::Printed;
 use crate::progress::Progress;
 use memo_store::{ChangeReport, EditReport, TransactionKind};
-use serde::Serialize;
 use std::fmt::Formatter;
 
 fn print_change(report: &ChangeReport, f: &mut Formatter<'_>) -> std::fmt::Result {
@@ -52,16 +51,7 @@ pub(crate) fn replace(
     Ok(changed(store.replace(&options.old, &options.new, options.doc.as_deref(), reason)?))
 }
 
-/// An edit, and whether its target was typed without a space that it needs.
-#[derive(Serialize)]
-struct EditOutput {
-    #[serde(flatten)]
-    report: EditReport,
-    space_added: bool,
-}
-
-fn print_edit(output: &EditOutput, f: &mut Formatter<'_>) -> std::fmt::Result {
-    let EditOutput { report, space_added } = output;
+fn print_edit(report: &EditReport, f: &mut Formatter<'_>) -> std::fmt::Result {
     let (Some(transaction), Some(document)) = (report.transaction, &report.document) else {
         let why = "the target wins already; nothing was changed";
         return writeln!(f, "{}", styled(FAINT, why));
@@ -72,35 +62,23 @@ fn print_edit(output: &EditOutput, f: &mut Formatter<'_>) -> std::fmt::Result {
         let place = format!("in place of {replaced:?}; the text goes on with {goes_on:?}");
         writeln!(f, "  {}", styled(FAINT, place))?;
     }
-    if *space_added {
+    if report.space_added {
         let why = "a space was put before the target; --exact keeps it as typed";
         writeln!(f, "  {}", styled(FAINT, why))?;
     }
     Ok(())
 }
 
-/// Whether two texts that meet are words, which a space belongs between. Some scripts have none.
-fn want_space(before: &str, after: &str) -> bool {
-    let word = |c: char| {
-        let spaceless = matches!(u32::from(c),
-            0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x2E80..=0xA4CF | 0xF900..=0xFAFF | 0x2_0000..);
-        c.is_alphanumeric() && !spaceless
-    };
-    before.chars().next_back().is_some_and(word) && after.chars().next().is_some_and(word)
-}
-
 pub(crate) fn edit(options: &EditOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let mut store = open(&options.model, progress)?;
     let reason = options.reason.reason.as_deref();
     let (prompt, target) = (&options.prompt, &options.target);
-    let space_added = !options.exact && want_space(prompt, target);
     let report = if options.exact {
         store.edit(prompt, target, reason)?
     } else {
-        let space = if space_added { " " } else { "" };
-        store.edit_passage(prompt, &format!("{space}{target}"), reason)?
+        store.edit_passage(prompt, target, reason)?
     };
-    Ok(Box::new(Printed::new(EditOutput { report, space_added }, print_edit)))
+    Ok(Box::new(Printed::new(report, print_edit)))
 }
 
 pub(crate) fn rollback(

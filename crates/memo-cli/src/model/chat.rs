@@ -6,7 +6,6 @@
 use super::complete::{CompletionOutput, continued};
 use super::explain::ExplanationOutput;
 use super::snapshot;
-use super::sources::Footnotes;
 use crate::args::model::ChatOptions;
 use crate::output::{ERROR, FAINT, Report, styled};
 use crate::progress::Progress;
@@ -142,7 +141,7 @@ fn answer(
         Some(":why") => Box::new(why(model, said()?, words.next())?),
         Some(":sources") => {
             let mut said = said()?.clone();
-            said.sources = Some(Footnotes::new(model, &said.prompt, &said.completion.tokens)?);
+            said.add_sources(model)?;
             Box::new(said)
         }
         Some(other) => {
@@ -182,7 +181,7 @@ fn why(
         })?,
     };
     let before = &tokens[..(number - 1).min(tokens.len())];
-    let mut context = model.tokenizer().encode(&said.prompt)?;
+    let mut context = said.said.clone();
     context.extend(before.iter().map(|token| token.token));
     let text: String = before.iter().map(|token| token.text.as_str()).collect();
     let explanation = model.explain_tokens(&context, CANDIDATES)?;

@@ -19,8 +19,12 @@ pub(super) struct CompletionOutput {
     pub(super) prompt: String,
     #[serde(flatten)]
     pub(super) completion: Completion,
-    #[serde(flatten)]
-    pub(super) sources: Option<Footnotes>,
+    /// Whether sources were asked for.
+    #[serde(skip)]
+    pub(super) footnotes: bool,
+    /// The prompt's tokens as they were continued.
+    #[serde(skip)]
+    pub(super) said: Vec<u32>,
     #[serde(skip)]
     streamed: bool,
 }
@@ -40,8 +44,9 @@ impl Display for CompletionOutput {
             return writeln!(f);
         }
         write!(f, "{}", styled(FAINT, &self.prompt))?;
-        if let Some(sources) = &self.sources {
-            return sources.print(f, &self.completion.tokens);
+        if self.footnotes {
+            Footnotes(&self.completion).print(f)?;
+            return self.print_match(f);
         }
         for token in &self.completion.tokens {
             write!(f, "{}", styled(tint(token.probability.unwrap_or(0.0)), &token.text))?;
@@ -52,6 +57,13 @@ impl Display for CompletionOutput {
 }
 
 impl CompletionOutput {
+    /// Looks for the documents that the completion comes from.
+    pub(super) fn add_sources(&mut self, model: &Snapshot) -> anyhow::Result<()> {
+        model.add_sources(&self.said, &mut self.completion)?;
+        self.footnotes = true;
+        Ok(())
+    }
+
     /// Says how the prompt was found, unless it stands in the memory as it is.
     fn print_match(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let Some(matched) = &self.completion.matched else { return Ok(()) };
@@ -130,8 +142,8 @@ pub(super) fn continued(
             tokens.push(token);
         }
     }
-    let completion = stream.completion(tokens, start);
-    Ok(CompletionOutput { prompt, completion, sources: None, streamed })
+    let (completion, said) = (stream.completion(tokens, start), stream.prompt().to_vec());
+    Ok(CompletionOutput { prompt, completion, footnotes: false, said, streamed })
 }
 
 pub(crate) fn complete(
@@ -146,7 +158,7 @@ pub(crate) fn complete(
     let mut output = continued(&model, prompt, &asked, options.stream && !json)?;
     if options.sources {
         progress.step("looking for sources");
-        output.sources = Some(Footnotes::new(&model, &output.prompt, &output.completion.tokens)?);
+        output.add_sources(&model)?;
     }
     if !json {
         options.sampling.name_seed(&output.completion);

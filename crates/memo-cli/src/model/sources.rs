@@ -2,34 +2,17 @@
 
 use super::complete::tint;
 use crate::output::{FAINT, GOOD, styled};
-use memo_store::{CompletionToken, Error, Snapshot, Stretch, StretchSource};
-use serde::Serialize;
+use memo_store::{Completion, CompletionToken, Stretch, StretchSource};
 use std::fmt::{Display, Formatter};
 
-/// The parts of a completion and their sources.
-#[derive(Clone, Serialize)]
-pub(super) struct Footnotes {
-    /// None if the model is frozen and has no texts.
-    sources: Option<Vec<Stretch>>,
-}
+/// A completion whose sources were looked for; it has none if the model is frozen.
+pub(super) struct Footnotes<'c>(pub(super) &'c Completion);
 
-impl Footnotes {
-    pub(super) fn new(
-        model: &Snapshot,
-        prompt: &str,
-        tokens: &[CompletionToken],
-    ) -> anyhow::Result<Self> {
-        match model.attribute(prompt, tokens) {
-            Ok(stretches) => Ok(Footnotes { sources: Some(stretches) }),
-            Err(Error::NoTexts { .. }) => Ok(Footnotes { sources: None }),
-            Err(error) => Err(error.into()),
-        }
-    }
-
+impl Footnotes<'_> {
     /// The sources that are named, each once, in order.
     fn named(&self) -> Vec<&StretchSource> {
         let mut named: Vec<&StretchSource> = Vec::new();
-        for source in self.sources.iter().flatten().filter_map(|part| part.source.as_ref()) {
+        for source in self.0.sources.iter().flatten().filter_map(|part| part.source.as_ref()) {
             if !named.iter().any(|other| same_place(other, source)) {
                 named.push(source);
             }
@@ -38,15 +21,11 @@ impl Footnotes {
     }
 
     /// Prints the tokens of the completion with marks, and the notes below.
-    pub(super) fn print(
-        &self,
-        f: &mut Formatter<'_>,
-        tokens: &[CompletionToken],
-    ) -> std::fmt::Result {
-        let named = self.named();
+    pub(super) fn print(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        let (named, tokens) = (self.named(), self.0.tokens.as_slice());
         let (mut rest, mut ends_line) = (tokens, false);
         let whole = [Stretch { text: String::new(), tokens: tokens.len(), source: None }];
-        for part in self.sources.as_deref().unwrap_or(&whole) {
+        for part in self.0.sources.as_deref().unwrap_or(&whole) {
             let (these, after) = rest.split_at(part.tokens.min(rest.len()));
             // The mark stands at the last word, not after the line's end.
             let text: String = these.iter().map(|token| token.text.as_str()).collect();
@@ -81,7 +60,7 @@ impl Footnotes {
                 let number = named.iter().position(|other| same_place(other, source));
                 number.map_or_else(String::new, |number| format!("[{}]", number + 1))
             }
-            None if self.sources.is_some() => "[?]".to_owned(),
+            None if self.0.sources.is_some() => "[?]".to_owned(),
             None => String::new(),
         }
     }
@@ -92,9 +71,9 @@ fn same_place(a: &StretchSource, b: &StretchSource) -> bool {
     (&a.document, a.line) == (&b.document, b.line)
 }
 
-impl Display for Footnotes {
+impl Display for Footnotes<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        let Some(parts) = &self.sources else {
+        let Some(parts) = &self.0.sources else {
             return writeln!(
                 f,
                 "  {}",

@@ -75,7 +75,7 @@ fn set_up(results: &Results, data: &Data) -> String {
         "Each of {records} CounterFact records has a prompt with its true target, a new target, another wording of the prompt, and a neighbour: a \
          statement about something else with the same true target, which must stay. The statements with their true targets, the neighbours' too, are memorized as documents \
          of a model directory ({tokens} tokens of `{tokenizer}`; {parameters} cells). Then each \
-         record is edited as `memo edit` does it: only the target's positions are written, with the smallest weight up to 8 that makes each of its tokens win. Paraphrases \
+         record is edited as `memo edit` does it: only the target's positions are written, with the smallest weight up to 8 that makes each of its tokens win by what followed this prompt alone. Paraphrases \
          are never memorized.\n\n\
          | measure | what it is |\n|---|---|\n\
          | efficacy | after the prompt, the new target is more probable than the true one |\n\
@@ -92,14 +92,13 @@ fn set_up(results: &Results, data: &Data) -> String {
 }
 
 const TOGETHER: &str = "
-An edit is given the smallest weight that makes it win when it is made. Made alone it therefore wins, in all but a few records \
-of two thousand: an edit is checked with the quick read-out of the best token, and judged here by the whole distribution, and these two do not always name the same token. Edits that come later write after the same short contexts, since \
-these prompts come from a few templates, and some that won narrowly lose again; editing them once more, or all with a larger weight, would make them win. Neighbours that were \
+Edits that come later write after the same short contexts, since these prompts come from a few templates. An edit that won by these, narrowly, would lose again. So it is given the smallest \
+weight that makes it win by what followed its own prompt, whatever shorter contexts expect: an edit then needs not know of those that come after it. Neighbours that were \
 memorized keep what they say, because an edit writes to none of their long contexts; neighbours that were never memorized have nothing to keep, and what is preferred \
 there is what is frequent.";
 
 const PARAPHRASES: &str = "
-An edit writes what follows one context, in blocks of 1, 2, 4, 8 and 16 tokens. Another wording reads other blocks. It meets the edit only where both end in the \
+An edit writes what follows one prompt, in contexts of every length that the memory sees. Another wording reads other contexts. It meets the edit only where both end in the \
 same words, and then it meets every other statement that ends in these words too: after a short context the memory answers with what mostly \
 follows it, not with what is true of this subject. What the table shows is how the answer depends on that shared ending. A preference without any shared ending \
 is one between how frequent the two targets are, and all edits together shift that a little; it is no knowledge.

@@ -43,6 +43,10 @@ pub(crate) struct EditRequest {
     prompt: String,
     #[schema(min_length = 1)]
     target: String,
+    /// Whether the target is written as it is, and nothing after it: no space before it where two words meet, and not how a
+    /// document that has the prompt goes on.
+    #[serde(default)]
+    exact: bool,
     /// Kept with the transaction.
     reason: Option<String>,
 }
@@ -51,11 +55,14 @@ pub(crate) struct EditRequest {
 #[utoipa::path(post, path = "/api/edit", tag = "changes", request_body = EditRequest, responses((status = 200, body = EditReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn edit(
     State(app): State<App>,
-    Json(EditRequest { prompt, target, reason }): Json<EditRequest>,
+    Json(EditRequest { prompt, target, exact, reason }): Json<EditRequest>,
 ) -> Result<Response, ApiError> {
     // A few tokens, tried with one weight after the other.
     let cost = Cost::Tokens(0);
-    let change = move |store: &mut Store| store.edit_passage(&prompt, &target, reason.as_deref());
+    let change = move |store: &mut Store| {
+        let edit = if exact { Store::edit } else { Store::edit_passage };
+        edit(store, &prompt, &target, reason.as_deref())
+    };
     respond(&app, &app.tasks.spawn(TaskKind::Edit, cost, change)?, true).await
 }
 

@@ -9,8 +9,8 @@ use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use memo::readout::Sampling;
 use memo_store::{
-    ClosestPassages, Completion, CompletionOptions, CompletionToken, Explanation, FinishReason,
-    MatchedContext, PromptMatch, TextMatches, fresh_seed,
+    ClosestPassages, Completion, CompletionOptions, CompletionStream, CompletionToken, Explanation,
+    FindOptions, FinishReason, MatchedContext, PromptMatch, Stretch, TextMatches, fresh_seed,
 };
 use memo_text::StreamDecoder;
 use serde::{Deserialize, Serialize};
@@ -43,6 +43,9 @@ pub(crate) struct CompleteRequest {
     /// Whether to go on where the memory does not know how.
     #[serde(default)]
     guess: bool,
+    /// Whether to say where the completion stands in the documents, stretch by stretch.
+    #[serde(default)]
+    sources: bool,
     /// Whether to send tokens as they come: events `token`, and a last one `done`.
     #[serde(default)]
     stream: bool,
@@ -86,6 +89,8 @@ pub(crate) struct CompletionEnd {
     seed: Option<u64>,
     /// How the prompt was found in the memory.
     matched: Option<PromptMatch>,
+    /// Where its stretches stand in the documents, if that was asked for.
+    sources: Option<Vec<Stretch>>,
 }
 
 /// Continues a prompt, with the probability of each token and the longest context that knew it.
@@ -97,35 +102,39 @@ pub(crate) async fn complete(
     let worker = App::clone(&app);
     if !request.stream {
         let completion = app.workers.run(move |cancelled| {
+            let sources = request.sources;
             let (prompt, options) = request.check(&worker)?;
             let start = Instant::now();
             let mut tokens = Vec::new();
             let receive = |token: CompletionToken| tokens.extend((!token.end).then_some(token));
             let stream = generate(&worker, &prompt, &options, cancelled, receive)?;
-            Ok(stream.completion(tokens, start))
+            completion(&worker, &stream, tokens, start, sources)
         });
         return Ok(axum::Json(completion.await?).into_response());
     }
-    let checking = App::clone(&app);
+    let (checking, sources) = (App::clone(&app), request.sources);
     let events = app.workers.stream(
         move || request.check(&checking),
         move |(prompt, options), sender| {
             let start = Instant::now();
             let cancelled = sender.cancelled();
+            let mut tokens = Vec::new();
             let stream = generate(&worker, &prompt, &options, &cancelled, |token| {
                 if !token.end {
                     sender.send(event("token", &token));
+                    tokens.push(token);
                 }
             });
-            let last = stream.map(|stream| {
-                let completion = stream.completion(Vec::new(), start);
-                CompletionEnd {
+            let last = stream.and_then(|stream| {
+                let completion = completion(&worker, &stream, tokens, start, sources)?;
+                Ok(CompletionEnd {
                     finish_reason: completion.finish_reason,
                     tokens: stream.generated(),
                     tokens_per_second: completion.tokens_per_second,
                     seed: completion.seed,
                     matched: completion.matched,
-                }
+                    sources: completion.sources,
+                })
             });
             sender.send(match last {
                 Ok(end) => event("done", &end),
@@ -135,6 +144,21 @@ pub(crate) async fn complete(
     );
     let events = events.await?.map(Ok::<Event, Infallible>);
     Ok(Sse::new(events).into_response())
+}
+
+/// What came of a completion, with its sources if they are wanted.
+fn completion(
+    app: &AppState,
+    stream: &CompletionStream,
+    tokens: Vec<CompletionToken>,
+    start: Instant,
+    sources: bool,
+) -> Result<Completion, ApiError> {
+    let mut completion = stream.completion(tokens, start);
+    if sources {
+        app.model.read()?.add_sources(stream.prompt(), &mut completion)?;
+    }
+    Ok(completion)
 }
 
 fn event(name: &str, data: &impl Serialize) -> Event {
@@ -202,13 +226,34 @@ pub(crate) async fn explain(
     Ok(axum::Json(explanation.await?))
 }
 
+/// A text to find, and how.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct FindRequest {
+    text: String,
+    /// Whether `Owl` finds `owl`.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Lines to show before and after that of a match, up to 100.
+    #[schema(maximum = 100)]
+    #[serde(default)]
+    context: usize,
+}
+
 /// The documents that contain a text, and where.
-#[utoipa::path(post, path = "/api/find", tag = "reading", request_body = TextRequest, responses((status = 200, body = TextMatches)))]
+#[utoipa::path(post, path = "/api/find", tag = "reading", request_body = FindRequest, responses((status = 200, body = TextMatches)))]
 pub(crate) async fn find(
     State(app): State<App>,
-    Json(TextRequest { text }): Json<TextRequest>,
+    Json(FindRequest { text, ignore_case, context }): Json<FindRequest>,
 ) -> Result<axum::Json<TextMatches>, ApiError> {
-    Ok(axum::Json(app.read(move |_, snapshot| Ok(snapshot.find(&text)?)).await?))
+    /// So that an answer stays small: a thousand matches of a document are shown, each with its lines.
+    const MAX_CONTEXT: usize = 100;
+    if context > MAX_CONTEXT {
+        let message = format!("context must be at most {MAX_CONTEXT} lines");
+        return Err(ApiError::invalid_field("context", message));
+    }
+    let options = FindOptions { ignore_case, context };
+    let found = app.read(move |_, snapshot| Ok(snapshot.find_with(&text, &options)?));
+    Ok(axum::Json(found.await?))
 }
 
 /// A text, and how many passages to look for.

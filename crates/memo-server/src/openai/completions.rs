@@ -83,6 +83,8 @@ fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
     let mut options = options.check(limits, 16, logprobs)?;
     // Tokens are meant as they are.
     options.heal = !matches!(prompt, Some(Prompt::Tokens(_) | Prompt::TokenLists(_)));
+    // Where the prompt itself is scored, what follows it is scored after it as it is given.
+    options.find = options.heal && !(echo == Some(true) && logprobs.is_some());
     let encode = |text: String| encode_prompt(app, &text);
     let prompts: Vec<Vec<u32>> = match prompt {
         // As if a document began.

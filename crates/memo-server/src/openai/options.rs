@@ -109,8 +109,7 @@ impl Options {
             top,
             contexts: false,
             heal: true,
-            // Log-probabilities are those of the prompt as it is given.
-            find: top.is_none(),
+            find: true,
             guess: false,
         };
         checked(options, limits)

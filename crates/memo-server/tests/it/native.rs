@@ -49,6 +49,17 @@ async fn a_life() {
         (&json!("a/fox"), &json!("The fox s"))
     );
     assert_eq!(client.ok("/api/find", &json!({"text": "The"})).await["count"], 2);
+    assert_eq!(client.ok("/api/find", &json!({"text": "the"})).await["count"], 0);
+    let any_case = json!({"text": "the", "ignore_case": true, "context": 2});
+    assert_eq!(client.ok("/api/find", &any_case).await["count"], 2);
+    let far = client.post("/api/find", &json!({"text": "the", "context": 101})).await;
+    assert_eq!(far.status, 400);
+    let asked = json!({"prompt": "The fox", "max_tokens": 7, "sources": true});
+    let said = client.ok("/api/complete", &asked).await;
+    assert_eq!(said["sources"][0]["source"]["document"], "a/fox", "{said}");
+    let streamed = json!({"prompt": "The fox", "max_tokens": 7, "sources": true, "stream": true});
+    let events = client.post("/api/complete", &streamed).await.events();
+    assert_eq!(events.last().unwrap()["sources"], said["sources"]);
     let closest = client.found("/api/closest?text=which+bird+reads%3F&limit=1").await;
     assert_eq!(closest["passages"][0]["words"], json!(["reads"]));
 

@@ -90,6 +90,15 @@ async fn prompts_in_all_forms() {
         (&answer["choices"][0]["text"], &answer["choices"][0]["finish_reason"]),
         (&json!(" reads "), &json!("stop"))
     );
+    // A text that is not known ends there; tokens are meant as they are, and something follows them.
+    let unknown = json!({"prompt": "@#", "max_tokens": 3});
+    let answer = client.ok("/v1/completions", &unknown).await;
+    assert_eq!(answer["choices"][0]["text"], "", "{answer}");
+    let mut scored = unknown.clone();
+    scored["logprobs"] = json!(1);
+    assert_eq!(client.ok("/v1/completions", &scored).await["choices"][0]["text"], "");
+    let answer = client.ok("/v1/completions", &json!({"prompt": [64, 35], "max_tokens": 3})).await;
+    assert_ne!(answer["choices"][0]["text"], "", "{answer}");
     let warm = json!({"prompt": "The", "temperature": 1.5, "n": 3, "seed": 5, "max_tokens": 20});
     let (a, b) =
         (client.ok("/v1/completions", &warm).await, client.ok("/v1/completions", &warm).await);

@@ -4,7 +4,7 @@
 //! for as in an explanation; of those with the longest matching context the one is taken that goes on longest as the
 //! completion does. So the ledger is searched once a stretch, not once a token.
 
-use super::{CompletionToken, Snapshot};
+use super::{Completion, CompletionToken, Snapshot};
 use crate::error::Error;
 use serde::Serialize;
 
@@ -37,14 +37,24 @@ pub struct StretchSource {
 }
 
 impl Snapshot {
+    /// Adds to a completion where it comes from. `prompt` are the tokens that it was chosen after
+    /// ([`CompletionStream::prompt`](super::CompletionStream::prompt)). A frozen model has no texts, and names no sources.
+    pub fn add_sources(&self, prompt: &[u32], completion: &mut Completion) -> Result<(), Error> {
+        completion.sources = match self.attribute(prompt, &completion.tokens) {
+            Err(Error::NoTexts { .. }) => None,
+            sources => Some(sources?),
+        };
+        Ok(())
+    }
+
     /// The documents that the tokens of a completion come from, stretch by stretch. Fails if the model is frozen.
     pub fn attribute(
         &self,
-        prompt: &str,
+        prompt: &[u32],
         completion: &[CompletionToken],
     ) -> Result<Vec<Stretch>, Error> {
         let ledger = self.ledger("sources")?;
-        let mut said = self.tokenizer.encode(prompt)?;
+        let mut said = prompt.to_vec();
         let mut stretches: Vec<Stretch> = Vec::new();
         let mut rest = completion;
         while let [first, ..] = rest {

@@ -8,7 +8,7 @@
 use super::healing::{Healed, Healing};
 use super::matched::Found;
 use super::stop::StopFilter;
-use super::{MatchKind, MatchedContext, PromptMatch, Snapshot, TokenScore};
+use super::{MatchKind, MatchedContext, PromptMatch, Snapshot, Stretch, TokenScore};
 use crate::error::Error;
 use memo::readout::{BACKOFF, Choice, Generation, Sampling};
 use memo::sparse::Memory;
@@ -180,6 +180,8 @@ pub struct Completion {
     pub seed: Option<u64>,
     /// How the prompt was found in the memory, if that was looked for.
     pub matched: Option<PromptMatch>,
+    /// Where its stretches stand in the documents; none if that was not asked for, or if the model is frozen.
+    pub sources: Option<Vec<Stretch>>,
 }
 
 /// Tokens of a context that must know what comes next, for a text to be going on and not to be guessed.
@@ -200,12 +202,16 @@ pub struct CompletionChoice {
 }
 
 enum Chosen {
+    /// How the prompt was found in the memory, and its end, if that is to be chosen again.
+    Found(Box<(Found, Option<Healing>)>),
     /// What comes next.
     Next(Choice),
     /// A token for the end of the prompt.
     Healed(u32),
     /// The end of the prompt as it was typed.
     Typed,
+    /// Nothing: the memory does not know how the text goes on, or only to say the same again.
+    End(FinishReason),
 }
 
 /// A completion that is being made, token by token.
@@ -220,6 +226,8 @@ pub struct CompletionStream {
     /// Whether the prompt is in the memory, so that what follows is what followed it there.
     quoting: bool,
     prompt: Vec<u32>,
+    /// The prompt as it is continued, once there is a token: put right, its end chosen again, and of a long one the last tokens.
+    said: Vec<u32>,
     /// The last tokens of the completion.
     last: Vec<u32>,
     /// Taken when the text ends.
@@ -246,6 +254,7 @@ impl CompletionStream {
             matched: None,
             quoting: false,
             prompt: prompt.to_vec(),
+            said: prompt.to_vec(),
             last: Vec::new(),
             decoder: Some(StreamDecoder::after(tokenizer, prompt)),
             filter: StopFilter::new(&options.stop),
@@ -281,10 +290,8 @@ impl CompletionStream {
             return Ok(None);
         }
         if self.options.find && self.matched.is_none() {
-            self.find(memory)?;
-            if self.finish.is_some() {
-                return Ok(None);
-            }
+            let chosen = self.find(memory)?;
+            return Ok(Some(CompletionChoice { chosen, score: None, context: None }));
         }
         let Self { generation, options, tokenizer, .. } = self;
         if let Some(healing) = &mut self.healing {
@@ -313,13 +320,14 @@ impl CompletionStream {
         {
             let known = generation.known(memory, choice.token)?;
             // Where only a short context knows what comes, the memory does not know how this text goes on.
-            if known < SUPPORT.min(tokens + self.generated) {
-                self.end(FinishReason::Unknown);
-                return Ok(None);
-            }
-            if repeats(&self.last, choice.token, known) {
-                self.end(FinishReason::Loop);
-                return Ok(None);
+            let end = if known < SUPPORT.min(tokens + self.generated) {
+                Some(FinishReason::Unknown)
+            } else {
+                repeats(&self.last, choice.token, known).then_some(FinishReason::Loop)
+            };
+            if let Some(reason) = end {
+                let chosen = Chosen::End(reason);
+                return Ok(Some(CompletionChoice { chosen, score: None, context: None }));
             }
         }
         let context = if options.contexts {
@@ -342,26 +350,32 @@ impl CompletionStream {
         Ok(Some(self.tokenizer.encode(&format!(" {text}"))?))
     }
 
-    /// Looks for the prompt in the memory, and puts it right if it is nearly there.
-    fn find(&mut self, memory: &Memory) -> Result<(), Error> {
+    /// Looks for the prompt in the memory.
+    fn find(&self, memory: &Memory) -> Result<Chosen, Error> {
         let look = |prompt: &[u32], healing: Option<&Healing>| {
             Found::new(memory, &self.tokenizer, prompt, healing)
         };
         let mut found = look(&self.prompt, self.healing.as_ref())?;
+        let mut healing = self.healing.clone();
         if found.matched.kind != MatchKind::Verbatim
             && let Some(prompt) = self.inside_a_text()?
         {
-            let healing = Healing::new(&self.tokenizer, &prompt);
-            let other = look(&prompt, healing.as_ref())?;
+            let other_healing = Healing::new(&self.tokenizer, &prompt);
+            let other = look(&prompt, other_healing.as_ref())?;
             if other.is_better_than(&found) {
                 found = Found { context: other.context.or(Some(prompt)), matched: other.matched };
-                self.healing = healing.filter(|_| found.matched.kind == MatchKind::Verbatim);
+                healing = other_healing;
             }
         }
+        Ok(Chosen::Found(Box::new((found, healing))))
+    }
+
+    /// Goes on from where the prompt was found.
+    fn go_on_from(&mut self, (found, healing): (Found, Option<Healing>)) {
         let Found { matched, context } = found;
         self.quoting = matches!(matched.kind, MatchKind::Verbatim | MatchKind::Near);
         if context.is_some() {
-            self.healing = self.healing.take().filter(|_| matched.kind == MatchKind::Verbatim);
+            self.healing = healing.filter(|_| matched.kind == MatchKind::Verbatim);
         }
         self.begin_after(&context.unwrap_or_else(|| self.prompt.clone()));
         let unknown = matched.kind == MatchKind::None;
@@ -369,15 +383,16 @@ impl CompletionStream {
         if unknown && !self.options.guesses() {
             self.end(FinishReason::Unknown);
         }
-        Ok(())
     }
 
-    /// Makes a token that was chosen part of the completion.
+    /// Goes on with what was chosen: mostly makes a token part of the completion.
     pub fn accept(&mut self, CompletionChoice { chosen, score, context }: CompletionChoice) {
         let choice = match chosen {
             Chosen::Next(choice) => choice,
             Chosen::Healed(token) => return self.heal(token, score, context),
             Chosen::Typed => return self.healing = None,
+            Chosen::Found(found) => return self.go_on_from(*found),
+            Chosen::End(reason) => return self.end(reason),
         };
         let token = choice.token;
         self.generation.accept(choice);
@@ -433,6 +448,9 @@ impl CompletionStream {
         score: Option<TokenScore>,
         context: Option<MatchedContext>,
     ) {
+        if let (0, [said @ .., _]) = (self.generated, self.generation.context()) {
+            self.said = said.to_vec();
+        }
         self.generated += 1;
         if self.last.len() == 4 * LONGEST_LOOP {
             self.last.remove(0);
@@ -465,6 +483,12 @@ impl CompletionStream {
     /// The tokens that the next one is chosen after.
     pub fn context(&self) -> &[u32] {
         self.healing.as_ref().map_or(self.generation.context(), Healing::context)
+    }
+
+    /// The tokens that the first one of the completion was chosen after, as far as they can matter: those of the prompt, put
+    /// right if it was nearly known.
+    pub fn prompt(&self) -> &[u32] {
+        &self.said
     }
 
     /// Tokens generated so far, those of stop texts included.
@@ -500,6 +524,11 @@ impl CompletionTokens<'_> {
     /// Why the completion ended, once it has.
     pub fn finish_reason(&self) -> Option<FinishReason> {
         self.stream.finish_reason()
+    }
+
+    /// The tokens that the completion was chosen after: see [`CompletionStream::prompt`].
+    pub fn prompt(&self) -> &[u32] {
+        self.stream.prompt()
     }
 
     /// What came of it: the tokens that were taken from it, since `start`.
@@ -559,6 +588,7 @@ impl CompletionStream {
             tokens_per_second: self.generated as f64 / start.elapsed().as_secs_f64().max(1e-9),
             matched: self.matched.clone(),
             seed: self.options.seed_used(),
+            sources: None,
         }
     }
 }

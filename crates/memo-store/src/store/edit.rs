@@ -13,6 +13,15 @@ use serde::Serialize;
 /// The largest weight that an edit is given.
 const MOST: i32 = 8;
 
+/// How a target wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Win {
+    /// By what followed the prompt itself.
+    Settled,
+    /// By what followed shorter contexts too, which other texts share.
+    Shared,
+}
+
 /// What an edit did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -23,6 +32,8 @@ pub struct EditReport {
     pub document: Option<String>,
     /// The weight that was needed.
     pub weight: i32,
+    /// Whether a space was put between prompt and target, which are words.
+    pub space_added: bool,
     /// The old text that the target stands in place of, where a document has the prompt.
     pub replaced: Option<String>,
     /// How that document's text goes on after it: what the edit says after the target.
@@ -77,7 +88,9 @@ impl Store {
     }
 
     /// Makes `target` what follows `prompt`: memorizes the target's positions, with the smallest weight up to 8 that
-    /// makes each of its tokens win. If none does, nothing changes.
+    /// makes each of its tokens win by what followed this prompt alone. What followed shorter contexts is the business of other
+    /// edits too: an edit that won by these would lose to the next one that ends alike. Where no weight does that, it is the
+    /// smallest that makes the tokens win as things are; if none does, nothing changes.
     pub fn edit(
         &mut self,
         prompt: &str,
@@ -99,12 +112,13 @@ impl Store {
         if before == 0 || tokens.len() == before {
             return Err(Error::Invalid("an edit needs a prompt and a target".to_owned()));
         }
-        if self.wins(&tokens, before)? {
+        if self.wins(&tokens, before)? == Some(Win::Settled) {
             let digest_after = self.digest()?;
             return Ok(EditReport {
                 transaction: None,
                 document: None,
                 weight: 0,
+                space_added: false,
                 replaced: None,
                 goes_on: None,
                 digest_after,
@@ -121,9 +135,13 @@ impl Store {
             self.memory_mut()?.write(&content.spans(1).collect::<Vec<Span<'_>>>())?;
             let wins = self.wins(&tokens, before);
             self.memory_mut()?.write(&content.spans(-1).collect::<Vec<Span<'_>>>())?;
-            if wins? {
-                needed = Some(weight);
-                break;
+            match wins? {
+                Some(Win::Settled) => {
+                    needed = Some(weight);
+                    break;
+                }
+                Some(Win::Shared) => needed = needed.or(Some(weight)),
+                None => {}
             }
         }
         let weight = needed.ok_or(Error::EditFails(MOST))?;
@@ -142,20 +160,26 @@ impl Store {
             transaction: Some(change.id),
             document: Some(id),
             weight,
+            space_added: false,
             replaced: None,
             goes_on: None,
             digest_after: self.digest()?,
         })
     }
 
-    /// Whether each token from `first` on is the most probable one after those before it.
-    fn wins(&self, tokens: &[u32], first: usize) -> Result<bool, Error> {
+    /// How each token from `first` on is the most probable one after those before it; `None` if one is not.
+    fn wins(&self, tokens: &[u32], first: usize) -> Result<Option<Win>, Error> {
         let (memory, mut scratch) = (self.memory()?, Scratch::default());
+        let mut win = Win::Settled;
         for p in first..tokens.len() {
-            if BACKOFF.best(memory, &tokens[..p], &mut scratch)? != tokens[p] {
-                return Ok(false);
+            let (before, token) = (&tokens[..p], tokens[p]);
+            if BACKOFF.best(memory, before, &mut scratch)? != token {
+                return Ok(None);
+            }
+            if !BACKOFF.settles(memory, before, token, &mut scratch)? {
+                win = Win::Shared;
             }
         }
-        Ok(true)
+        Ok(Some(win))
     }
 }

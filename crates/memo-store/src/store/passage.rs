@@ -31,8 +31,20 @@ struct Passage {
 impl Store {
     /// Makes `target` what follows `prompt`, as [`Store::edit`] does. Where a document has the prompt word for word, its text
     /// goes on after the target: the target replaces a word or a name by another, or all up to the end of the phrase, or, if
-    /// it ends as a phrase, sentence or line does, all up to such an end.
+    /// it ends as a phrase, sentence or line does, all up to such an end. Between two words a space is put where there is none.
     pub fn edit_passage(
+        &mut self,
+        prompt: &str,
+        target: &str,
+        reason: Option<&str>,
+    ) -> Result<EditReport, Error> {
+        let space_added = want_space(prompt, target);
+        let space = if space_added { " " } else { "" };
+        let edited = self.edit_in_place(prompt, &format!("{space}{target}"), reason)?;
+        Ok(EditReport { space_added, ..edited })
+    }
+
+    fn edit_in_place(
         &mut self,
         prompt: &str,
         target: &str,
@@ -147,6 +159,16 @@ impl Store {
         }
         Ok(Vec::new())
     }
+}
+
+/// Whether two texts that meet are words, which a space belongs between. Some scripts have none.
+fn want_space(before: &str, after: &str) -> bool {
+    let word = |c: char| {
+        let spaceless = matches!(u32::from(c),
+            0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1780..=0x17FF | 0x2E80..=0xA4CF | 0xF900..=0xFAFF | 0x2_0000..);
+        c.is_alphanumeric() && !spaceless
+    };
+    before.chars().next_back().is_some_and(word) && after.chars().next().is_some_and(word)
 }
 
 /// How many bytes of an old continuation a new one stands in place of.

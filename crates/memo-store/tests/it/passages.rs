@@ -21,6 +21,10 @@ fn model(home: &Path, name: &str, documents: &[(&str, &str)]) -> Store {
     store
 }
 
+fn encoded(model: &Snapshot, text: &str) -> Vec<u32> {
+    model.tokenizer().encode(text).unwrap()
+}
+
 #[test]
 fn a_text_goes_on_after_a_target_that_is_shorter_or_longer_than_what_it_replaces() {
     let home = tempfile::tempdir().unwrap();
@@ -104,7 +108,7 @@ fn a_completion_says_which_document_each_part_of_it_is_from() {
     let home = tempfile::tempdir().unwrap();
     let store = model(home.path(), "m", &[("owl", OWL), ("house", HOUSE)]);
     let done = store.complete("The owl reads", &CompletionOptions::greedy(60)).unwrap();
-    let stretches = store.attribute("The owl reads", &done.tokens).unwrap();
+    let stretches = store.attribute(&encoded(&store, "The owl reads"), &done.tokens).unwrap();
     let [whole] = &stretches[..] else { panic!("{stretches:?}") };
     assert_eq!((&whole.text, whole.tokens), (&done.completion, done.tokens.len()));
     let source = whole.source.as_ref().unwrap();
@@ -119,7 +123,7 @@ fn a_completion_says_which_document_each_part_of_it_is_from() {
         })
     };
     let said: Vec<_> = tokens(" sleeps in the old zebra tower. She has a cat").collect();
-    let stretches = store.attribute("In the morning she", &said).unwrap();
+    let stretches = store.attribute(&encoded(&store, "In the morning she"), &said).unwrap();
     let from: Vec<(&str, Option<(&str, u64)>)> = stretches
         .iter()
         .map(|s| (s.text.as_str(), s.source.as_ref().map(|s| (s.document.as_str(), s.line))))
@@ -168,4 +172,58 @@ fn a_completion_that_was_drawn_names_the_seed_that_draws_it_again() {
     assert_eq!(store.complete("The", &options).unwrap().completion, drawn.completion);
     let seeds: std::collections::HashSet<u64> = (0..8).map(|_| fresh_seed()).collect();
     assert!(seeds.len() > 6 && seeds.iter().all(|seed| *seed < 1 << 32));
+}
+
+#[test]
+fn edits_that_are_made_together_hold_as_well_as_single_ones() {
+    let home = tempfile::tempdir().unwrap();
+    let seas = ["Amber Sea", "Glass Sea", "Quiet Ocean"];
+    let prompt = |k: usize| format!("The river Ona{k} in the far valley flows to the");
+    let texts: Vec<(String, String)> =
+        (0..12).map(|k| (format!("r{k}"), format!("{} {}", prompt(k), seas[k % 3]))).collect();
+    let documents: Vec<(&str, &str)> = texts.iter().map(|(id, t)| (&**id, &**t)).collect();
+    let mut store = model(home.path(), "m", &documents);
+    let before = store.digest().unwrap();
+    let wanted = |k: usize| format!(" {}", seas[(k + 1) % 3]);
+    let mut made = Vec::new();
+    for k in 0..12 {
+        made.extend(store.edit(&prompt(k), &wanted(k), None).unwrap().transaction);
+    }
+    for k in 0..12 {
+        let said = says(&store, &prompt(k), 8);
+        assert!(said.starts_with(&wanted(k)), "{}: {said:?}", prompt(k));
+        // What holds is not written again.
+        assert_eq!(store.edit(&prompt(k), &wanted(k), None).unwrap().transaction, None, "{k}");
+    }
+    for transaction in made {
+        store.rollback(transaction, None).unwrap();
+    }
+    assert_eq!(store.digest().unwrap(), before);
+}
+
+#[test]
+fn words_that_meet_in_an_edit_get_a_space_between_them() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = model(home.path(), "m", &[("owl", OWL)]);
+    let edited = store.edit_passage("The owl reads at", "noon", None).unwrap();
+    assert!(edited.space_added);
+    assert!(says(&store, "The owl reads", 4).starts_with(" at noon by"));
+    assert!(!store.edit_passage("The owl reads at", " dusk", None).unwrap().space_added);
+}
+
+#[test]
+fn a_prompt_that_was_put_right_has_its_sources_too() {
+    let home = tempfile::tempdir().unwrap();
+    let store = model(home.path(), "m", &[("house", HOUSE), ("owl", OWL)]);
+    let prompt = "the meeting of the vilage council is on";
+    let mut stream = store.tokens(prompt, &CompletionOptions::greedy(8)).unwrap();
+    let said: Vec<CompletionToken> = stream.by_ref().collect::<Result<_, _>>().unwrap();
+    let mut done = stream.completion(said, std::time::Instant::now());
+    assert!(done.completion.starts_with(" Monday at ten"), "{done:?}");
+    store.add_sources(stream.prompt(), &mut done).unwrap();
+    let sources = done.sources.unwrap();
+    assert_eq!(sources.len(), 1, "{sources:?}");
+    let source = sources[0].source.as_ref().unwrap();
+    assert_eq!((source.document.as_str(), source.line), ("house", 2));
+    assert!(source.match_tokens > 4, "{source:?}");
 }

@@ -10,7 +10,7 @@
 use super::ahead::Ahead;
 use super::trust::Trust;
 use super::{Constants, Distribution, discounts};
-use crate::sparse::{Context, Error, Level, Levels, Memory, Reader};
+use crate::sparse::{Context, Error, Level, Levels, Memory, Reader, Totals};
 
 /// The back-off read-out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -144,6 +144,27 @@ impl Backoff {
         let Some(level) = reader.levels.tokens().last() else { return Ok(best) };
         let furthest = ahead.furthest(memory, memory.view(context)?, level, best)?;
         Ok(furthest.unwrap_or(best))
+    }
+
+    /// Returns whether a token is the most probable one by what followed the longest part of a context that occurred, whatever
+    /// shorter contexts expect: these are shared with other texts, so what is written after one of those may change it.
+    pub fn settles(
+        &self,
+        memory: &Memory,
+        context: &[u32],
+        token: u32,
+        scratch: &mut Scratch,
+    ) -> Result<bool, Error> {
+        let quote = self.read(memory, context, scratch)?;
+        let Some(level) = scratch.reader.levels.longest() else { return Ok(false) };
+        let Totals { total, kinds } = level.totals;
+        let own = Interpolation::new(memory.settings().context(level.slot), total, kinds);
+        let gets =
+            |count: i64| (1.0 - quote) * own.share(count) + quote * count as f64 / (total as f64);
+        let others = level.list.iter().filter(|(other, _)| *other != token);
+        let most = others.map(|&(_, count)| gets(count)).fold(0.0, f64::max);
+        // At worst, one of the others gets all that is left to shorter contexts.
+        Ok(gets(level.count(token)) > most + (1.0 - quote) * own.rest)
     }
 
     /// Reads what followed a context; returns how probable it is that it is being quoted.

@@ -47,7 +47,7 @@ pub use self::frozen::FrozenBits;
 pub use self::memory::{Memory, MemoryUsage};
 pub use self::partition::{LargeCount, PARTITIONS, PackedEntries, Section};
 pub use self::read::{Evidence, Successor};
-pub(crate) use self::read::{Level, Levels, Reader};
+pub(crate) use self::read::{Level, Levels, Reader, Totals};
 pub use self::saved::SavedMemory;
 pub use self::scope::Scope;
 pub use self::settings::{Context, MAX_VOCABULARY, Settings};

@@ -253,10 +253,11 @@ class ShardedMemo:
         top_p: float = 1.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
+        guess: bool = False,
     ) -> str:
-        """What follows a prompt, with the options of `Memo.complete`; a prompt that is damaged is not put right."""
-        heal = isinstance(prompt, str)
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, heal=heal, find=False)
+        """What follows a prompt, as `Memo.complete` says it."""
+        text = isinstance(prompt, str)
+        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess)
         with self._lock:
             stream = self._reader.stream(self._ids(prompt), options)
             while not stream.ended:
