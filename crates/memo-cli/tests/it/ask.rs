@@ -25,7 +25,7 @@ fn footnotes_name_the_documents_of_a_completion() {
     let sources = json(home, &args)["sources"].clone();
     assert_eq!((&sources[0]["text"], &sources[1]), (&OWL[13..].into(), &Value::Null));
     assert_eq!(sources[0]["source"]["document"], "owl.txt");
-    assert!(json(home, &args[..3]).get("sources").is_none());
+    assert_eq!(json(home, &args[..3])["sources"], Value::Null);
     // Two documents, one after the other: an edit leads from one to the other.
     let edit = ["edit", "notes.memo", "--exact", "--prompt", "The owl reads at night", "--target"];
     said(home, &[&edit[..], &[" all day on the warm"]].concat());

@@ -252,7 +252,8 @@ mod tests {
         assert!(share("unique cue of 8 words") > 0.95, "{csv}");
         assert!(share("next token after 16") > 0.95, "{csv}");
         assert!(share("as it is") > 0.9, "{csv}");
-        assert!(share("possible after 3") >= share("next token after 3"), "{csv}");
+        // Of tokens that followed equally often, another one may be chosen.
+        assert!(share("possible after 3") > share("next token after 3") - 0.1, "{csv}");
         // A frozen model, which has no texts, does all of it too.
         let frozen = csv.lines().filter(|line| line.starts_with("made up: frozen,")).count();
         assert_eq!(frozen, csv.lines().filter(|line| line.starts_with("made up,")).count());

@@ -1,6 +1,7 @@
 //! A distribution over the vocabulary, kept as what each part of the memory adds to it: cheap to make, whatever the vocabulary.
 
 use super::backoff::Interpolation;
+use crate::sparse::prior::Prior;
 use crate::sparse::{Context, Error, Levels, Memory};
 
 /// Probabilities of the next token.
@@ -125,11 +126,37 @@ impl<'m> Distribution<'m> {
         Ok(p)
     }
 
-    /// Returns the `k` most probable tokens, best first.
+    /// Returns the tokens that followed the last one, and no longer context, with their probabilities, in order.
+    fn followed(&self) -> Result<Vec<(u32, f64)>, Error> {
+        let mut followed = Vec::new();
+        self.memory.each_successor(self.before, |token, count| {
+            if count > 0 && self.listed.binary_search_by_key(&token, |&(token, _)| token).is_err() {
+                followed.push((token, self.unlisted(token, count)));
+            }
+        })?;
+        Ok(followed)
+    }
+
+    /// Returns all probabilities in three parts: tokens that followed longer contexts; those that followed the last token alone; and what
+    /// the prior of any other is multiplied by.
+    pub(super) fn parts(&self) -> Result<Parts<'_>, Error> {
+        let rest = self.rest * self.first.rest;
+        Ok(Parts {
+            prior: self.memory.prior(),
+            listed: &self.listed,
+            followed: self.followed()?,
+            rest,
+        })
+    }
+
+    /// Returns the `k` most probable tokens, best first; of equals, the one with the lowest number.
     pub fn top(&self, k: usize) -> Result<Vec<(u32, f64)>, Error> {
-        let dense = self.dense()?;
+        let parts = self.parts()?;
+        // Others are in the order of their prior.
+        let others = parts.prior.order().iter().filter(|&&token| !parts.has(token)).take(k);
+        let others = others.map(|&token| (token, self.unlisted(token, 0)));
         let mut p: Vec<(u32, f64)> =
-            dense.into_iter().enumerate().map(|(t, p)| (t as u32, p)).collect();
+            parts.listed.iter().chain(&parts.followed).copied().chain(others).collect();
         let order = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
         if k < p.len() {
             p.select_nth_unstable_by(k, order);
@@ -137,5 +164,27 @@ impl<'m> Distribution<'m> {
         }
         p.sort_unstable_by(order);
         Ok(p)
+    }
+}
+
+/// The parts of a distribution.
+pub(super) struct Parts<'d> {
+    pub(super) prior: &'d Prior,
+    pub(super) listed: &'d [(u32, f64)],
+    pub(super) followed: Vec<(u32, f64)>,
+    pub(super) rest: f64,
+}
+
+impl Parts<'_> {
+    /// Returns the highest probability of the prior.
+    pub(super) fn highest(&self) -> f64 {
+        self.prior.p[self.prior.best as usize]
+    }
+
+    /// Returns whether a token has a probability of its own.
+    pub(super) fn has(&self, token: u32) -> bool {
+        let among =
+            |list: &[(u32, f64)]| list.binary_search_by_key(&token, |&(token, _)| token).is_ok();
+        among(self.listed) || among(&self.followed)
     }
 }

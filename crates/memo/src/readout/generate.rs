@@ -1,5 +1,6 @@
 //! Generation: one token after the other, picked as [`Sampling`] says. A step costs the same however much was memorized.
 
+use super::draw::Drawing;
 use super::{Backoff, Distribution, Scratch};
 use crate::random::{Draws, Purpose, Stream};
 use crate::sparse::{Error, Memory};
@@ -33,6 +34,7 @@ pub struct Generation {
     sampling: Sampling,
     draws: Draws,
     scratch: Scratch,
+    drawing: Drawing,
     quoting: bool,
 }
 
@@ -40,8 +42,8 @@ impl Generation {
     /// What follows `prompt`, which is all of the prompt or at least the read-out's window.
     pub fn new(prompt: &[u32], sampling: Sampling) -> Self {
         let draws = Stream::new(sampling.seed, Purpose::Sampling, 0).draws();
-        let scratch = Scratch::default();
-        Generation { context: prompt.to_vec(), sampling, draws, scratch, quoting: false }
+        let (scratch, drawing) = Default::default();
+        Generation { context: prompt.to_vec(), sampling, draws, scratch, drawing, quoting: false }
     }
 
     /// Takes the prompt for a quote: the most probable token is then what followed the longest match, however little speaks for
@@ -93,7 +95,7 @@ impl Generation {
         let distribution = readout.distribution(memory, &self.context, &mut self.scratch)?;
         let mut draws = self.draws;
         let token = if self.sampling.temperature > 0.0 {
-            draw(&distribution, &self.sampling, &mut draws)?
+            self.drawing.draw(&distribution, memory.stamp(), &self.sampling, &mut draws)?
         } else {
             self.best(memory, readout, &distribution)?
         };
@@ -219,49 +221,6 @@ impl<'a> Generator<'a> {
         self.done = made.as_ref().map_or(true, ends);
         if self.done && made.is_ok() { None } else { Some(made) }
     }
-}
-
-/// Draws a token.
-fn draw(
-    distribution: &Distribution<'_>,
-    sampling: &Sampling,
-    draws: &mut Draws,
-) -> Result<u32, Error> {
-    let mut p: Vec<(u32, f64)> = if sampling.top_k > 0 {
-        distribution.top(sampling.top_k)?
-    } else if sampling.top_p < 1.0 {
-        distribution.top(usize::MAX)?
-    } else {
-        distribution.dense()?.into_iter().enumerate().map(|(t, p)| (t as u32, p)).collect()
-    };
-    if sampling.temperature != 1.0 {
-        // Relative to the largest, so that a low temperature does not make everything 0.
-        let most = p.iter().fold(0.0f64, |most, (_, p)| most.max(*p));
-        for (_, p) in &mut p {
-            *p = libm::pow(*p / most, 1.0 / sampling.temperature);
-        }
-    }
-    let whole: f64 = p.iter().map(|(_, p)| p).sum();
-    if sampling.top_p < 1.0 {
-        let mut sum = 0.0;
-        let kept = p.iter().take_while(|(_, p)| {
-            let more = sum < sampling.top_p * whole;
-            sum += p;
-            more
-        });
-        let kept = kept.count().max(1);
-        p.truncate(kept);
-    }
-    let whole: f64 = p.iter().map(|(_, p)| p).sum();
-    // 53 bits: every double in [0, 1) of that spacing is equally likely.
-    let mut at = (draws.word() >> 11) as f64 / (1u64 << 53) as f64 * whole;
-    for &(token, p) in &p {
-        at -= p;
-        if at < 0.0 {
-            return Ok(token);
-        }
-    }
-    Ok(p.last().map_or(0, |&(token, _)| token))
 }
 
 impl Iterator for Generator<'_> {

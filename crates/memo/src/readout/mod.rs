@@ -8,6 +8,7 @@ mod align;
 mod backoff;
 mod constants;
 mod distribution;
+mod draw;
 mod generate;
 mod matching;
 mod repair;

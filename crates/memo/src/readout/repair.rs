@@ -34,9 +34,12 @@ const QUOTE: usize = 8;
 /// Tokens that must stand together before a place for the memory to go on from it.
 const KNOWN: usize = 3;
 
-/// Places that are tried, and successors after each.
-const PLACES: usize = 24;
+/// Successors that are tried after a place, and tokens that are replayed in all.
 const SUCCESSORS: usize = 8;
+const REPLAYED: usize = 3_000;
+
+/// The last tokens of a prompt of which one may be another.
+const REPLACED: usize = 9;
 
 /// The last words of a prompt that count.
 const REST: usize = 16;
@@ -44,8 +47,22 @@ const REST: usize = 16;
 /// Half words of evidence that a prompt needs to be put right.
 const ENOUGH: i64 = 6;
 
+/// Tokens of text that tell how frequent the words of a language are.
+const LANGUAGE: i64 = 20_000;
+
 /// Tokens within which symbols at the end of a prompt are looked for.
 const SYMBOLS: usize = 16;
+
+/// A place in a prompt that the memory can go on from.
+struct Place {
+    /// The first word after it.
+    next: usize,
+    /// What followed what stands before it.
+    first: Vec<u32>,
+    /// Half words of evidence in what is known before it, and the most that there can be in all.
+    before: i64,
+    most: i64,
+}
 
 /// What the memory says from a place on, laid beside the rest of a prompt.
 #[derive(Default)]
@@ -67,47 +84,13 @@ impl Backoff {
     ) -> Result<Option<Repair>, Error> {
         let view = memory.view(prompt)?;
         let offset = prompt.len() - view.len();
+        if let Some(repair) = self.replace_token(memory, view, offset, scratch)? {
+            return Ok(Some(repair));
+        }
         let respelled = Respelled::new(memory, view)?;
         let Respelled { words, context, ends, .. } = &respelled;
         let matching = Matching::of(memory, context, scratch)?;
-        let mut best = Candidate { evidence: ENOUGH - 1, ..Candidate::default() };
-        let total = memory.unigrams().iter().sum();
-        let rare: Vec<i64> =
-            words.iter().map(|word| rarity(memory, total, &view[word.first..word.end])).collect();
-        let counted = words.len().saturating_sub(REST);
-        let mut reader = Reader::default();
-        let mut tried = 0;
-        for next in (1..words.len()).rev() {
-            let place = ends[next - 1];
-            if tried == PLACES || next <= counted || place < matching.first {
-                break;
-            }
-            let first = successors(memory, &context[..place], &mut reader)?;
-            // Words that are known together before the place: by their tokens, or in any layout.
-            let known = matching.runs[place - matching.first];
-            let start = |word: usize| word.checked_sub(1).map_or(0, |before| ends[before]);
-            let by_tokens = (0..next).filter(|&word| start(word) + known >= place).count();
-            let words_known = reader
-                .levels
-                .words()
-                .last()
-                .map_or(0, |level| memory.settings().context(level.slot).len());
-            let before = by_tokens.max(words_known.min(next));
-            if known < KNOWN.min(place) && before < 2 {
-                continue;
-            }
-            tried += 1;
-            let before: i64 = rare[next.saturating_sub(before).max(counted)..next].iter().sum();
-            let tokens = (view.len() - words[next - 1].end) * 3 / 2 + 8;
-            for first in first {
-                let said = self.replay(memory, &context[..place], first, tokens)?;
-                let aligned = align(&words[next..], &rare[next..], &spelled(memory, &said));
-                let evidence = before + aligned.worth;
-                if (evidence, best.aligned.differences) > (best.evidence, aligned.differences) {
-                    best = Candidate { evidence, next, said, aligned };
-                }
-            }
-        }
+        let best = self.best_candidate(memory, &respelled, &matching, view)?;
         let Candidate { next, said, aligned, .. } = best;
         if aligned.differences == 0 {
             // Nothing but case and layout may differ.
@@ -129,7 +112,9 @@ impl Backoff {
         }
         let place = ends[next - 1];
         let remembered = spelled(memory, &said);
-        let last = aligned.end.checked_sub(1).map_or(0, |last| remembered[last].end);
+        let last = aligned.end.checked_sub(1);
+        let last = last
+            .map_or(0, |last| self.cut(memory, &said, &remembered[last], &words[words.len() - 1]));
         let (typed, kept) = &aligned.differ;
         let typed = tokens_of(words, typed.start + next..typed.end + next, offset);
         let kept = tokens_of(&remembered, kept.clone(), place);
@@ -138,6 +123,125 @@ impl Backoff {
         let run = matching.runs[place - matching.first] + last + end.len();
         context.extend(end);
         Ok(Some(Repair { context, differ: (typed, kept), differences: aligned.differences, run }))
+    }
+
+    /// Puts a prompt right in which a single token is another, if what follows it then follows in the memory too.
+    fn replace_token(
+        &self,
+        memory: &Memory,
+        view: &[u32],
+        offset: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Repair>, Error> {
+        let matching = Matching::of(memory, view, scratch)?;
+        let known = |place: usize| matching.runs[place - matching.first];
+        let places = (matching.first..view.len()).rev().take(REPLACED);
+        let Some(place) = places.into_iter().find(|&place| known(place) >= QUOTE) else {
+            return Ok(None);
+        };
+        let (before, rest) = (&view[..place], &view[place + 1..]);
+        let tokens = match rest {
+            // Nothing follows that could tell.
+            [] if known(place) >= 2 * QUOTE => vec![self.best_ahead(memory, before, scratch)?],
+            [] => Vec::new(),
+            _ => successors(memory, before, &mut scratch.reader)?,
+        };
+        scratch.trust.clear();
+        for token in tokens {
+            let mut context = [before, &[token]].concat();
+            for &next in rest {
+                scratch.reader.read_tokens(memory, &context)?;
+                let longest = scratch.reader.levels.tokens().last();
+                if !longest.is_some_and(|level| level.span >= QUOTE && level.count(next) > 0) {
+                    break;
+                }
+                context.push(next);
+            }
+            if context.len() == view.len() && token != view[place] {
+                let (typed, run) =
+                    (place + offset..place + offset + 1, known(place) + 1 + rest.len());
+                let differ = (typed, place..place + 1);
+                return Ok(Some(Repair { context, differ, differences: 1, run }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns what the memory says that most speaks for being the prompt.
+    fn best_candidate(
+        &self,
+        memory: &Memory,
+        respelled: &Respelled,
+        matching: &Matching,
+        view: &[u32],
+    ) -> Result<Candidate, Error> {
+        let Respelled { words, context, ends, .. } = respelled;
+        let total = memory.unigrams().iter().sum();
+        let rare = |word: &SpelledWord| rarity(memory, total, &view[word.first..word.end]);
+        let rare: Vec<i64> = words.iter().map(rare).collect();
+        let counted = words.len().saturating_sub(REST);
+        let mut reader = Reader::default();
+        let mut places = Vec::new();
+        for next in (counted.max(1)..words.len()).rev() {
+            let place = ends[next - 1];
+            if place < matching.first {
+                break;
+            }
+            let first = successors(memory, &context[..place], &mut reader)?;
+            // Words that are known together before the place: by their tokens, or in any layout.
+            let known = matching.runs[place - matching.first];
+            let start = |word: usize| word.checked_sub(1).map_or(0, |before| ends[before]);
+            let by_tokens = (0..next).filter(|&word| start(word) + known >= place).count();
+            let in_words = reader.levels.words().last();
+            let in_words = in_words.map_or(0, |level| memory.settings().context(level.slot).len());
+            let before = by_tokens.max(in_words.min(next));
+            if known >= KNOWN.min(place) || before > 1 {
+                let before = rare[next.saturating_sub(before).max(counted)..next].iter().sum();
+                let most = before + rare[next..].iter().sum::<i64>();
+                places.push(Place { next, first, before, most });
+            }
+        }
+        // What can be worth most first, and of equals what is nearest to the end.
+        places.sort_by_key(|place| std::cmp::Reverse(place.most));
+        let mut best = Candidate { evidence: ENOUGH - 1, ..Candidate::default() };
+        let mut left = REPLAYED;
+        for Place { next, first, before, most } in places {
+            let tokens = (view.len() - words[next - 1].end) * 3 / 2 + 8;
+            for first in first {
+                if most <= best.evidence || left < tokens {
+                    return Ok(best);
+                }
+                left -= tokens;
+                let said = self.replay(memory, &context[..ends[next - 1]], first, tokens)?;
+                let aligned = align(&words[next..], &rare[next..], &spelled(memory, &said));
+                let evidence = before + aligned.worth;
+                if (evidence, best.aligned.differences) > (best.evidence, aligned.differences) {
+                    best = Candidate { evidence, next, said, aligned };
+                }
+            }
+        }
+        Ok(best)
+    }
+
+    /// Returns how many tokens of what the memory said to keep: up to the end of a word, or, if only its beginning was typed and a token
+    /// ends there, up to that.
+    fn cut(
+        &self,
+        memory: &Memory,
+        said: &[u32],
+        remembered: &SpelledWord,
+        typed: &SpelledWord,
+    ) -> usize {
+        let len = typed.letters.len();
+        if !typed.resembles(remembered) && typed.begins(remembered) {
+            for end in remembered.first + 1..remembered.end {
+                let begun = spelled(memory, &said[remembered.first..end]);
+                if begun.last().is_some_and(|word| word.letters.len() == len) {
+                    return end;
+                }
+            }
+        }
+        remembered.end
     }
 
     /// Returns the symbols that were typed after the last word, as the memory has them: after that word, or after one that was left
@@ -218,7 +322,8 @@ fn successors(memory: &Memory, text: &[u32], reader: &mut Reader) -> Result<Vec<
 /// What it is worth that a word is the same, in half words: 1 if it is as frequent as the most frequent ones, 3 if it is rare.
 fn rarity(memory: &Memory, total: i64, word: &[u32]) -> i64 {
     let counts = word.iter().map(|&token| memory.unigrams()[token as usize].max(1));
-    let share = counts.min().unwrap_or(1) as f64 / total.max(1) as f64;
+    // A small memory says little of how rare a word is.
+    let share = counts.min().unwrap_or(1) as f64 / total.max(LANGUAGE) as f64;
     (-libm::log2(share) / 4.0).round().clamp(1.0, 3.0) as i64
 }
 

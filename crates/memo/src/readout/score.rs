@@ -63,7 +63,7 @@ pub fn best_at(
     positions: Range<usize>,
 ) -> Result<Vec<u32>, Error> {
     let mut best = each(memory, readout, &[(text, positions)], |_, context, _, scratch| {
-        readout.best(memory, context, scratch)
+        readout.best_ahead(memory, context, scratch)
     })?;
     Ok(best.pop().unwrap_or_default())
 }

@@ -4,6 +4,8 @@
 //! elsewhere. What is taken off each count is spread evenly, so that every token can be reached; the more tokens have been
 //! seen only once or twice, the more there is to spread.
 
+use std::sync::OnceLock;
+
 /// What is taken off each count.
 const DISCOUNT: f64 = 0.75;
 
@@ -17,6 +19,8 @@ pub(crate) struct Prior {
     pub(crate) p: Vec<f64>,
     /// The most probable token.
     pub(crate) best: u32,
+    /// All tokens, the most probable first, once somebody asks.
+    order: OnceLock<Vec<u32>>,
 }
 
 impl Prior {
@@ -36,6 +40,16 @@ impl Prior {
             })
             .collect();
         let best = (0..p.len()).fold(0, |best, t| if p[t] > p[best] { t } else { best });
-        Prior { p, best: best as u32 }
+        Prior { p, best: best as u32, order: OnceLock::new() }
+    }
+
+    /// Returns all tokens, the most probable first; of equals, the one with the lowest number.
+    pub(crate) fn order(&self) -> &[u32] {
+        self.order.get_or_init(|| {
+            let mut order: Vec<u32> = (0..self.p.len() as u32).collect();
+            let p = |token: u32| self.p[token as usize];
+            order.sort_unstable_by(|&a, &b| p(b).total_cmp(&p(a)).then(a.cmp(&b)));
+            order
+        })
     }
 }

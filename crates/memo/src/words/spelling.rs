@@ -131,9 +131,11 @@ impl SpelledWord {
         longest > 2 && distance(&self.letters, &other.letters) <= longest.div_ceil(4)
     }
 
-    /// Whether another word begins with this one.
+    /// Whether another word begins with this one, but for a slip of the fingers.
     pub(crate) fn begins(&self, other: &SpelledWord) -> bool {
-        other.letters.starts_with(&self.letters)
+        let len = self.letters.len().min(other.letters.len());
+        let begun = &other.letters[..len];
+        self.letters == begun || (len > 2 && distance(&self.letters, begun) <= len.div_ceil(4))
     }
 }
 

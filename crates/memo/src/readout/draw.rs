@@ -1,0 +1,195 @@
+//! Drawing a token from a distribution, without a look at all of the vocabulary.
+//!
+//! Few tokens have a probability of their own: those that followed the last token, or a longer context. All others have the
+//! prior's, times one number, and so have powers of it. So those few are gone through, and whatever is left is drawn from
+//! sums of the prior that are made once.
+
+use super::distribution::{Distribution, Parts};
+use super::generate::Sampling;
+use crate::random::Draws;
+use crate::sparse::Error;
+
+/// How many of the most probable tokens are looked at first for those that have a given probability together.
+const FIRST_LOOK: usize = 64;
+
+/// Draws of a token that has no probability of its own before the best is taken: as good as never.
+const MOST_TRIED: usize = 1 << 10;
+
+/// What draws from one state of a memory share.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Drawing {
+    stamp: u64,
+    temperature: f64,
+    /// Sums of the prior's probabilities as parts of the highest, to the power that the temperature makes it, of the tokens up to
+    /// each.
+    sums: Vec<f64>,
+}
+
+impl Drawing {
+    /// Draws a token. The same draws give the same token.
+    pub(super) fn draw(
+        &mut self,
+        distribution: &Distribution<'_>,
+        stamp: u64,
+        sampling: &Sampling,
+        draws: &mut Draws,
+    ) -> Result<u32, Error> {
+        let &Sampling { temperature, top_k, top_p, .. } = sampling;
+        // Relative to the largest, so that a low temperature does not make everything 0.
+        let most = distribution.probability(distribution.best()?)?;
+        let weight = |p: f64| {
+            if temperature == 1.0 { p } else { libm::pow(p / most, 1.0 / temperature) }
+        };
+        let weighed = |mut p: Vec<(u32, f64)>| {
+            p.iter_mut().for_each(|(_, p)| *p = weight(*p));
+            p
+        };
+        if top_k > 0 {
+            let p = weighed(distribution.top(top_k)?);
+            let whole = sum(&p);
+            return Ok(pick(&p[..nucleus(&p, top_p * whole)], draws));
+        }
+        let parts = distribution.parts()?;
+        self.prepare(&parts, stamp, temperature);
+        let listed = weighed(parts.listed.to_vec());
+        let followed = weighed(parts.followed.clone());
+        let own =
+            |list: &[(u32, f64)]| -> f64 { list.iter().map(|&(token, _)| self.share(token)).sum() };
+        let others = self.sums.last().copied().unwrap_or(0.0) - own(&listed) - own(&followed);
+        let whole =
+            sum(&listed) + sum(&followed) + weight(parts.rest * parts.highest()) * others.max(0.0);
+        if top_p < 1.0 {
+            let mut k = FIRST_LOOK;
+            loop {
+                let p = weighed(distribution.top(k)?);
+                let kept = nucleus(&p, top_p * whole);
+                if kept < p.len() || k >= self.sums.len() {
+                    return Ok(pick(&p[..kept], draws));
+                }
+                k *= 4;
+            }
+        }
+        let mut at = uniform(draws) * whole;
+        for &(token, p) in listed.iter().chain(&followed) {
+            at -= p;
+            if at < 0.0 {
+                return Ok(token);
+            }
+        }
+        // One of the others: by the prior, again if it is none of them.
+        for _ in 0..MOST_TRIED {
+            let at = uniform(draws) * self.sums.last().copied().unwrap_or(0.0);
+            let token = self.sums.partition_point(|&sum| sum <= at).min(self.sums.len() - 1) as u32;
+            if !parts.has(token) {
+                return Ok(token);
+            }
+        }
+        distribution.best()
+    }
+
+    /// Makes the sums, if those that are there are others.
+    fn prepare(&mut self, parts: &Parts<'_>, stamp: u64, temperature: f64) {
+        if self.stamp == stamp && self.temperature == temperature && !self.sums.is_empty() {
+            return;
+        }
+        (self.stamp, self.temperature) = (stamp, temperature);
+        let (highest, power) = (parts.highest(), 1.0 / temperature);
+        let mut sum = 0.0;
+        self.sums.clear();
+        self.sums.extend(parts.prior.p.iter().map(|&p| {
+            sum += if temperature == 1.0 { p / highest } else { libm::pow(p / highest, power) };
+            sum
+        }));
+    }
+
+    /// The prior's part of a token in the sums.
+    fn share(&self, token: u32) -> f64 {
+        let at = token as usize;
+        self.sums[at] - at.checked_sub(1).map_or(0.0, |before| self.sums[before])
+    }
+}
+
+fn sum(list: &[(u32, f64)]) -> f64 {
+    list.iter().map(|&(_, p)| p).sum()
+}
+
+/// How many of the first of a list have so much together, and one at least.
+fn nucleus(list: &[(u32, f64)], enough: f64) -> usize {
+    let mut sum = 0.0;
+    let kept = list.iter().take_while(|(_, p)| {
+        let more = sum < enough;
+        sum += p;
+        more
+    });
+    kept.count().max(1).min(list.len())
+}
+
+/// A number from 0 up to 1. 53 bits: every double of that spacing is equally likely.
+fn uniform(draws: &mut Draws) -> f64 {
+    (draws.word() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Draws from a list in proportion.
+fn pick(list: &[(u32, f64)], draws: &mut Draws) -> u32 {
+    let mut at = uniform(draws) * sum(list);
+    for &(token, p) in list {
+        at -= p;
+        if at < 0.0 {
+            return token;
+        }
+    }
+    list.last().map_or(0, |&(token, _)| token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::{Purpose, Stream};
+    use crate::readout::{BACKOFF, Scratch};
+    use crate::sparse::{Memory, Settings};
+
+    /// Every token is drawn as often as the distribution, with all of its probabilities written out, says.
+    #[test]
+    fn tokens_are_drawn_as_often_as_they_are_probable() {
+        let mut memory = Memory::new(Settings::new(40, 39, 3).unwrap()).unwrap();
+        let text: Vec<u32> = (0..300u32).map(|i| i * i % 23).collect();
+        memory.memorize(&text).unwrap();
+        let mut scratch = Scratch::default();
+        for (temperature, top_k, top_p) in [
+            (1.0, 0, 1.0),
+            (0.7, 0, 1.0),
+            (2.0, 0, 1.0),
+            (1.5, 6, 1.0),
+            (1.0, 0, 0.8),
+            (2.0, 9, 0.7),
+        ] {
+            let sampling = Sampling { temperature, top_k, top_p, ..Sampling::default() };
+            let context = &text[40..43];
+            let distribution = BACKOFF.distribution(&memory, context, &mut scratch).unwrap();
+            let mut expected: Vec<(u32, f64)> = (0..).zip(distribution.dense().unwrap()).collect();
+            expected.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+            assert_eq!(expected[..5], distribution.top(5).unwrap());
+            expected.truncate(if top_k > 0 { top_k } else { 40 });
+            expected.iter_mut().for_each(|(_, p)| *p = p.powf(1.0 / temperature));
+            let kept = nucleus(&expected, top_p * sum(&expected));
+            expected.truncate(kept);
+            let whole = sum(&expected);
+            let mut seen = [0.0; 40];
+            let mut drawing = Drawing::default();
+            let mut draws = Stream::new(5, Purpose::Sampling, 0).draws();
+            let tries = 20_000;
+            for _ in 0..tries {
+                let token = drawing.draw(&distribution, memory.stamp(), &sampling, &mut draws);
+                seen[token.unwrap() as usize] += 1.0 / f64::from(tries);
+            }
+            for (token, p) in expected {
+                let p = p / whole;
+                // Five standard deviations, and two draws of what is hardly ever drawn.
+                let most = 5.0 * (p * (1.0 - p) / f64::from(tries)).sqrt() + 2.0 / f64::from(tries);
+                let got = std::mem::take(&mut seen[token as usize]);
+                assert!((got - p).abs() <= most, "{token}: {got} for {p} ({sampling:?})");
+            }
+            assert!(seen.iter().all(|&p| p == 0.0), "{seen:?}");
+        }
+    }
+}
