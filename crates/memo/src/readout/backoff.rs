@@ -68,11 +68,6 @@ impl Levels {
         &self.words()[nearer..]
     }
 
-    /// The context that a quote is gone on from: of tokens, unless words alone see far enough.
-    fn quoted(&self) -> Option<&Level> {
-        self.tokens().last().filter(|level| level.span > 2).or(self.longest())
-    }
-
     /// The longest context that occurred, if it has more than one token.
     pub(super) fn longest(&self) -> Option<&Level> {
         self.further_words().last().or(self.tokens().last())
@@ -130,7 +125,7 @@ impl Backoff {
         if !quoting && trust.quote(&self.constants) < 0.5 {
             return Ok(best);
         }
-        if let Some(level) = reader.levels.quoted().filter(|_| quoting) {
+        if let Some(level) = reader.levels.longest().filter(|_| quoting) {
             // Of what followed most often, the most probable.
             let most = level.list.iter().map(|&(_, count)| count).max().unwrap_or(0);
             let mut highest = -1.0;

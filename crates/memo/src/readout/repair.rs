@@ -31,12 +31,9 @@ pub struct Repair {
 /// Tokens that make a quote if they stand together, however long the prompt is.
 const QUOTE: usize = 8;
 
-/// Tokens that must stand together before a place for the memory to go on from it.
-const KNOWN: usize = 3;
-
 /// Successors that are tried after a place, and tokens that are replayed in all.
 const SUCCESSORS: usize = 8;
-const REPLAYED: usize = 3_000;
+const REPLAYED: usize = 1_500;
 
 /// The last tokens of a prompt of which one may be another.
 const REPLACED: usize = 9;
@@ -140,12 +137,11 @@ impl Backoff {
             return Ok(None);
         };
         let (before, rest) = (&view[..place], &view[place + 1..]);
-        let tokens = match rest {
-            // Nothing follows that could tell.
-            [] if known(place) >= 2 * QUOTE => vec![self.best_ahead(memory, before, scratch)?],
-            [] => Vec::new(),
-            _ => successors(memory, before, &mut scratch.reader)?,
-        };
+        // Nothing follows that could tell.
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        let tokens = successors(memory, before, &mut scratch.reader)?;
         scratch.trust.clear();
         for token in tokens {
             let mut context = [before, &[token]].concat();
@@ -195,7 +191,7 @@ impl Backoff {
             let in_words = reader.levels.words().last();
             let in_words = in_words.map_or(0, |level| memory.settings().context(level.slot).len());
             let before = by_tokens.max(in_words.min(next));
-            if known >= KNOWN.min(place) || before > 1 {
+            if before > 0 {
                 let before = rare[next.saturating_sub(before).max(counted)..next].iter().sum();
                 let most = before + rare[next..].iter().sum::<i64>();
                 places.push(Place { next, first, before, most });
@@ -215,6 +211,10 @@ impl Backoff {
                 let said = self.replay(memory, &context[..ends[next - 1]], first, tokens)?;
                 let aligned = align(&words[next..], &rare[next..], &spelled(memory, &said));
                 let evidence = before + aligned.worth;
+                // One word may differ, and one more for each six that there are.
+                if aligned.differences > 1 + (words.len() - counted) / 6 {
+                    continue;
+                }
                 if (evidence, best.aligned.differences) > (best.evidence, aligned.differences) {
                     best = Candidate { evidence, next, said, aligned };
                 }
@@ -282,9 +282,17 @@ impl Backoff {
         if levels.tokens().last().is_some_and(|level| level.span >= QUOTE) {
             return Ok(best);
         }
-        match self.repair(memory, prompt, scratch)? {
-            Some(repair) => self.best_ahead(memory, &repair.context, scratch),
-            None => Ok(best),
+        if let Some(repair) = self.repair(memory, prompt, scratch)? {
+            return self.best_ahead(memory, &repair.context, scratch);
+        }
+        // After a long quote the last token may be another, whatever it is.
+        let matching = Matching::of(memory, prompt, scratch)?;
+        match (prompt, matching.runs.as_slice()) {
+            ([before @ .., _], [.., known, _]) if *known >= 2 * QUOTE => {
+                let last = self.best_ahead(memory, before, scratch)?;
+                self.best_ahead(memory, &[before, &[last]].concat(), scratch)
+            }
+            _ => Ok(best),
         }
     }
 
@@ -313,6 +321,13 @@ fn successors(memory: &Memory, text: &[u32], reader: &mut Reader) -> Result<Vec<
         if token != end && known.iter().all(|&(_, seen)| seen != token) {
             known.push((-count, token));
         }
+    }
+    if let (true, Some(&last)) = (known.is_empty(), text.last()) {
+        memory.each_successor(last, |token, count| {
+            if token != end && count > 0 {
+                known.push((-count, token));
+            }
+        })?;
     }
     known.sort_unstable();
     known.truncate(SUCCESSORS);

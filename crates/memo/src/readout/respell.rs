@@ -12,6 +12,9 @@ use std::collections::HashSet;
 /// Tokens of a prompt that are respelled, the last ones.
 const RESPELLED: usize = 96;
 
+/// Tokens that make a quote: what goes on with one is not respelled.
+const QUOTE: usize = 8;
+
 /// Words that must come first for the memory to know what follows.
 const FIRST: usize = 2;
 
@@ -21,7 +24,7 @@ const MOST_TRIED: usize = 6;
 const SPELLINGS: usize = 3;
 
 /// Tokens that may stand between two words, and tokens of a word with these.
-const MOST_BETWEEN: usize = 6;
+const MOST_BETWEEN: usize = 10;
 const MOST_TOKENS: usize = 16;
 
 /// Words that make a quote in another layout, however long the prompt is.
@@ -98,6 +101,10 @@ impl Respelled {
             let (here, mut next): (Vec<Way>, Vec<Way>) =
                 ways.into_iter().partition(|way| way.ends.len() == word);
             for way in here {
+                if let Some(known) = speller.known(&way.context, as_typed)? {
+                    next.push(way.with(words, as_typed, word + 1, known));
+                    continue;
+                }
                 if word >= FIRST {
                     speller.left = MOST_READ;
                     let follower = Follower::new(&typed, word, way.state.clone());
@@ -165,6 +172,22 @@ struct Spelled {
 }
 
 impl Speller<'_> {
+    /// Whether tokens go on with a quote as they are: the shortest context that knew one of them.
+    fn known(&mut self, context: &[u32], tokens: &[u32]) -> Result<Option<usize>, Error> {
+        let mut text = context.to_vec();
+        let mut known = usize::MAX;
+        for &token in tokens {
+            self.reader.read_tokens(self.memory, &text)?;
+            let longest = self.reader.levels.tokens().last();
+            match longest.filter(|level| level.span >= QUOTE && level.count(token) > 0) {
+                Some(level) => known = known.min(level.span),
+                None => return Ok(None),
+            }
+            text.push(token);
+        }
+        Ok((!tokens.is_empty()).then_some(known))
+    }
+
     /// The tokens that followed a context, with the longest context that knows each; those that the longest contexts know
     /// first.
     fn followed(&mut self, context: &[u32]) -> Result<Vec<(u32, usize)>, Error> {

@@ -9,6 +9,7 @@ mod dense_protocol;
 mod golden;
 mod johnson_lindenstrauss;
 mod paper;
+mod quotes;
 mod sparse_common;
 mod sparse_exactness;
 mod sparse_oracle;
