@@ -58,15 +58,6 @@ impl Asked<'_> {
             }
             if seen.get(cue) == Some(&1) {
                 let answer = self.tokens_after(cue, NEXT_TOKENS)?;
-                if std::env::var("MEMO_DBG").is_ok() && answer != next[..NEXT_TOKENS] {
-                    let t = self.model.tokenizer();
-                    eprintln!(
-                        "DBG tokens {len}: {:?} -> {:?} want {:?}",
-                        t.decode_lossy(cue),
-                        t.decode_lossy(&answer),
-                        t.decode_lossy(&next[..NEXT_TOKENS])
-                    );
-                }
                 count(&mut share, answer == next[..NEXT_TOKENS]);
             }
         }
@@ -101,18 +92,6 @@ impl Asked<'_> {
         for place in self.text.places(200, len..tokens.len()).into_iter().take(places) {
             let context = &tokens[place - len..place];
             let answer = self.tokens_after(context, 1)?;
-            if std::env::var("MEMO_DBG").is_ok()
-                && answer.first() != Some(&tokens[place])
-                && best.get(context) == Some(&tokens[place])
-            {
-                let t = self.model.tokenizer();
-                eprintln!(
-                    "DBG next {len}: {:?} -> {:?} want {:?}",
-                    t.decode_lossy(context),
-                    t.decode_lossy(&answer),
-                    t.decode_lossy(&tokens[place..=place])
-                );
-            }
             count(&mut share, answer.first() == Some(&tokens[place]));
             count(&mut possible, best.get(context) == Some(&tokens[place]));
         }
@@ -132,15 +111,6 @@ impl Asked<'_> {
             let Some((prompt, at)) = damage.prompt(text, place, &mut draws) else { continue };
             let completion = self.complete(&prompt, MOST_TOKENS)?.completion;
             let (exact, within) = right(&completion, &text.after(at, CHARACTERS), CHARACTERS);
-            if std::env::var("MEMO_DBG").is_ok() && !exact {
-                eprintln!(
-                    "DBG {} within={within}\n   prompt {prompt:?}\n   got    {:?}\n   want   {:?}\n  matched {:?}",
-                    damage.name(),
-                    completion.chars().take(60).collect::<String>(),
-                    text.after(at, 10),
-                    self.complete(&prompt, 1)?.matched
-                );
-            }
             count(&mut share, within);
             count(&mut at_once, exact);
         }
@@ -177,14 +147,6 @@ impl Asked<'_> {
             let quoted = known.contains_key(&tokens[tokens.len().saturating_sub(QUOTED)..]);
             count(&mut verbatim, called("verbatim") && !quoted);
             count(&mut near, called("near"));
-            if std::env::var("MEMO_DBG").is_ok() && called("near") {
-                eprintln!("DBG new near: {prompt:?} {:?}", completion.matched);
-            }
-            if std::env::var("MEMO_DBG").is_ok()
-                && repeats(&completion.tokens.iter().map(|t| t.token).collect::<Vec<_>>())
-            {
-                eprintln!("DBG new loop: {prompt:?} {:?}", completion.completion);
-            }
             // Code has long runs of spaces, each a token of some vocabularies.
             let said = completion.tokens.iter().filter(|token| !token.text.trim().is_empty());
             let tokens: Vec<u32> = said.map(|token| token.token).collect();

@@ -225,6 +225,8 @@ pub struct CompletionStream {
     matched: Option<PromptMatch>,
     /// Whether the prompt is in the memory, so that what follows is what followed it there.
     quoting: bool,
+    /// Text of the prompt's last word that was not typed, if the prompt was put right.
+    owed: String,
     prompt: Vec<u32>,
     /// The prompt as it is continued, once there is a token: put right, its end chosen again, and of a long one the last tokens.
     said: Vec<u32>,
@@ -253,6 +255,7 @@ impl CompletionStream {
             healing: if options.heal { Healing::new(tokenizer, prompt) } else { None },
             matched: None,
             quoting: false,
+            owed: String::new(),
             prompt: prompt.to_vec(),
             said: prompt.to_vec(),
             last: Vec::new(),
@@ -363,7 +366,7 @@ impl CompletionStream {
             let other_healing = Healing::new(&self.tokenizer, &prompt);
             let other = look(&prompt, other_healing.as_ref())?;
             if other.is_better_than(&found) {
-                found = Found { context: other.context.or(Some(prompt)), matched: other.matched };
+                found = Found { context: other.context.or(Some(prompt)), ..other };
                 healing = other_healing;
             }
         }
@@ -372,7 +375,8 @@ impl CompletionStream {
 
     /// Goes on from where the prompt was found.
     fn go_on_from(&mut self, (found, healing): (Found, Option<Healing>)) {
-        let Found { matched, context } = found;
+        let Found { matched, context, owed } = found;
+        self.owed = owed;
         self.quoting = matches!(matched.kind, MatchKind::Verbatim | MatchKind::Near);
         if context.is_some() {
             self.healing = healing.filter(|_| matched.kind == MatchKind::Verbatim);
@@ -406,8 +410,24 @@ impl CompletionStream {
             }
             return self.end(FinishReason::End);
         }
-        let text = self.decoder.as_mut().map_or_else(String::new, |decoder| decoder.push(token));
+        let mut text =
+            self.decoder.as_mut().map_or_else(String::new, |decoder| decoder.push(token));
+        if self.generated == 0 {
+            text = self.first_text(&text);
+        }
         self.take(token, text, score, context);
+    }
+
+    /// The text of the first token, as it goes on after a prompt that was put right: with what the last word lacked, or without
+    /// the space that was typed already.
+    fn first_text(&mut self, text: &str) -> String {
+        let near = self.matched.as_ref().is_some_and(|matched| matched.kind == MatchKind::Near);
+        let last =
+            self.prompt.last().map_or(String::new(), |&last| self.tokenizer.decode_lossy(&[last]));
+        if near && last.ends_with(char::is_whitespace) {
+            return text.trim_start().to_owned();
+        }
+        std::mem::take(&mut self.owed) + text
     }
 
     /// Goes on with the end of the prompt, and with the completion once that is chosen again.

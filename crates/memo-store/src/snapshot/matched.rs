@@ -45,6 +45,8 @@ const QUOTE: usize = 8;
 pub(super) struct Found {
     pub(super) matched: PromptMatch,
     pub(super) context: Option<Vec<u32>>,
+    /// Text of a word that was only begun, which the completion owes.
+    pub(super) owed: String,
 }
 
 impl Found {
@@ -72,7 +74,8 @@ impl Found {
         let of = prompt.len();
         let found = |kind, tokens, context, differs: Option<(String, String)>| {
             let (typed, remembered) = differs.unzip();
-            Found { matched: PromptMatch { kind, tokens, of, typed, remembered }, context }
+            let matched = PromptMatch { kind, tokens, of, typed, remembered };
+            Found { matched, context, owed: String::new() }
         };
         let mut scratch = Scratch::default();
         let matching = Matching::of(memory, prompt, &mut scratch)?;
@@ -93,7 +96,11 @@ impl Found {
             let text = |tokens: &[u32]| tokenizer.decode_lossy(tokens).trim().to_owned();
             let differs = (text(&prompt[typed]), text(&repair.context[remembered]));
             let differs = (differs.0 != differs.1).then_some(differs);
-            return Ok(found(MatchKind::Near, repair.run, Some(repair.context), differs));
+            let owed = repair.begun.map_or_else(String::new, |(word, letters)| {
+                text(&repair.context[word]).chars().skip(letters).collect()
+            });
+            let found = found(MatchKind::Near, repair.run, Some(repair.context), differs);
+            return Ok(Found { owed, ..found });
         }
         let kind = match matching.run() {
             _ if quote => MatchKind::Verbatim,

@@ -1,7 +1,9 @@
 //! Token healing: what people type ends where it ends, and is continued from there.
 
 use memo::readout::Sampling;
-use memo_store::{CompletionOptions, CompletionStream, FinishReason, NewDocument, NewModel, Store};
+use memo_store::{
+    CompletionOptions, CompletionStream, FinishReason, MatchKind, NewDocument, NewModel, Store,
+};
 use memo_text::Tokenizer;
 
 const TEXT: &str = "Night after night the old owl in the barn was reading encyclopaedias by candlelight.\n\nIn the \
@@ -27,7 +29,7 @@ fn greedy() -> CompletionOptions {
 }
 
 fn unhealed() -> CompletionOptions {
-    CompletionOptions { heal: false, ..greedy() }
+    CompletionOptions { heal: false, find: false, ..greedy() }
 }
 
 /// Wherever a quote ends, in a space, a word or a symbol, the text goes on from there.
@@ -153,5 +155,28 @@ fn a_choice_of_healing_can_be_made_again() {
             text.extend(std::iter::from_fn(|| stream.take_ready()).map(|token| token.text));
         }
         assert_eq!(text, TEXT["Night after night the old owl in the ba".len()..]);
+    });
+}
+
+/// A careless quote goes on from where it ends too: in a space, or inside a word.
+#[test]
+fn a_careless_prompt_is_continued_wherever_it_ends() {
+    each(|store| {
+        for (prompt, next) in [
+            ("Night after nihgt the old owl in the barn", " was reading"),
+            ("Night after night the old owl in the bran ", "was reading"),
+            ("night after night the old OWL in the barn was rea", "ding encyclopaedias"),
+            (
+                "Night after nite the old owl in the barn was reading encyclop",
+                "aedias by candlelight",
+            ),
+        ] {
+            let done = store.complete(prompt, &greedy()).unwrap();
+            let said = &done.completion;
+            assert!(said.starts_with(next), "{prompt}: {said}, {:?}", done.matched);
+            // Where the end alone is a quote, what comes before it does not matter.
+            let kind = done.matched.unwrap().kind;
+            assert!(matches!(kind, MatchKind::Near | MatchKind::Verbatim), "{prompt}: {kind:?}");
+        }
     });
 }

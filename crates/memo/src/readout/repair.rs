@@ -26,6 +26,8 @@ pub struct Repair {
     pub differences: usize,
     /// How many of the last tokens of `context` stand together in the memory, at least.
     pub run: usize,
+    /// The tokens of the last word of `context`, and how many letters of it were typed, if that are not all and no token ends there.
+    pub begun: Option<(Range<usize>, usize)>,
 }
 
 /// Tokens that make a quote if they stand together, however long the prompt is.
@@ -105,13 +107,18 @@ impl Backoff {
                 differ: (0..0, 0..0),
                 differences: 0,
                 run,
+                begun: None,
             }));
         }
         let place = ends[next - 1];
         let remembered = spelled(memory, &said);
-        let last = aligned.end.checked_sub(1);
-        let last = last
-            .map_or(0, |last| self.cut(memory, &said, &remembered[last], &words[words.len() - 1]));
+        let (last, begun) = match aligned.end.checked_sub(1).map(|last| &remembered[last]) {
+            Some(last) => {
+                let (end, letters) = cut(memory, &said, last, &words[words.len() - 1]);
+                (end, letters.map(|letters| (place + last.first..place + end, letters)))
+            }
+            None => (0, None),
+        };
         let (typed, kept) = &aligned.differ;
         let typed = tokens_of(words, typed.start + next..typed.end + next, offset);
         let kept = tokens_of(&remembered, kept.clone(), place);
@@ -119,7 +126,8 @@ impl Backoff {
         let end = self.end(memory, &context, &respelled.symbols)?;
         let run = matching.runs[place - matching.first] + last + end.len();
         context.extend(end);
-        Ok(Some(Repair { context, differ: (typed, kept), differences: aligned.differences, run }))
+        let (differ, differences) = ((typed, kept), aligned.differences);
+        Ok(Some(Repair { context, differ, differences, run, begun }))
     }
 
     /// Puts a prompt right in which a single token is another, if what follows it then follows in the memory too.
@@ -157,7 +165,7 @@ impl Backoff {
                 let (typed, run) =
                     (place + offset..place + offset + 1, known(place) + 1 + rest.len());
                 let differ = (typed, place..place + 1);
-                return Ok(Some(Repair { context, differ, differences: 1, run }));
+                return Ok(Some(Repair { context, differ, differences: 1, run, begun: None }));
             }
         }
         Ok(None)
@@ -221,27 +229,6 @@ impl Backoff {
             }
         }
         Ok(best)
-    }
-
-    /// Returns how many tokens of what the memory said to keep: up to the end of a word, or, if only its beginning was typed and a token
-    /// ends there, up to that.
-    fn cut(
-        &self,
-        memory: &Memory,
-        said: &[u32],
-        remembered: &SpelledWord,
-        typed: &SpelledWord,
-    ) -> usize {
-        let len = typed.letters.len();
-        if !typed.resembles(remembered) && typed.begins(remembered) {
-            for end in remembered.first + 1..remembered.end {
-                let begun = spelled(memory, &said[remembered.first..end]);
-                if begun.last().is_some_and(|word| word.letters.len() == len) {
-                    return end;
-                }
-            }
-        }
-        remembered.end
     }
 
     /// Returns the symbols that were typed after the last word, as the memory has them: after that word, or after one that was left
@@ -308,6 +295,27 @@ impl Backoff {
         let more = Generator::new(memory, self, &text, Sampling::default()).take(tokens);
         std::iter::once(Ok(first)).chain(more).collect()
     }
+}
+
+/// Returns how many tokens of what the memory said to keep: up to the end of a word, or, if only its beginning was typed and a token
+/// ends there, up to that. If none does, also how many letters were typed of it.
+fn cut(
+    memory: &Memory,
+    said: &[u32],
+    remembered: &SpelledWord,
+    typed: &SpelledWord,
+) -> (usize, Option<usize>) {
+    let len = typed.letters.len();
+    if len >= remembered.letters.len() || typed.resembles(remembered) || !typed.begins(remembered) {
+        return (remembered.end, None);
+    }
+    for end in remembered.first + 1..remembered.end {
+        let begun = spelled(memory, &said[remembered.first..end]);
+        if begun.last().is_some_and(|word| word.letters.len() == len) {
+            return (end, None);
+        }
+    }
+    (remembered.end, Some(len))
 }
 
 /// The tokens that followed the longest contexts of a text, the most frequent first.
