@@ -553,6 +553,7 @@ class Memo:
         probabilities, contexts: whether each token has its probability, and the longest context that knew it; both take
         time.
         sources: whether it says where it comes from, stretch by stretch; a frozen model has no texts and does not.
+        If the memory does not know a text, `closest` has the passages that share enough of its words.
         """
         options = inputs.completion_options(
             max_tokens,
