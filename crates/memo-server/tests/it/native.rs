@@ -63,11 +63,11 @@ async fn a_life() {
     let closest = client.found("/api/closest?text=which+bird+reads%3F&limit=1").await;
     assert_eq!(closest["passages"][0]["words"], json!(["reads"]));
     // What the memory does not know it does not continue; it says what is closest.
-    let unknown = json!({"prompt": "FOX SLEEPS?!"});
+    let unknown = json!({"prompt": "Who sleeps? fox?"});
     let asked = client.ok("/api/complete", &unknown).await;
     assert_eq!((&asked["matched"]["kind"], &asked["completion"]), (&json!("none"), &json!("")));
     assert_eq!(asked["closest"][0]["document"], "a/fox", "{asked}");
-    let streamed = json!({"prompt": "FOX SLEEPS?!", "stream": true});
+    let streamed = json!({"prompt": "Who sleeps? fox?", "stream": true});
     let events = client.post("/api/complete", &streamed).await.events();
     assert_eq!(events.last().unwrap()["closest"], asked["closest"]);
     assert_eq!(said["closest"], Value::Null);

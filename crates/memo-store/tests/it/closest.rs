@@ -117,13 +117,13 @@ fn a_completion_of_an_unknown_prompt_names_the_closest_passages() {
         closest.unwrap().into_iter().map(|passage| passage.document).collect()
     };
     let greedy = CompletionOptions::greedy(8);
-    let (kind, finish, closest) = ask(&store, "WARM ROOF?!", &greedy);
+    let (kind, finish, closest) = ask(&store, "Roof of warm tin?", &greedy);
     assert_eq!((kind, finish), (Some(MatchKind::None), FinishReason::Unknown));
-    assert_eq!(closest.as_ref().unwrap()[0], store.closest("WARM ROOF", 1).unwrap().passages[0]);
+    assert_eq!(closest.as_ref().unwrap()[0], store.closest("Roof of warm tin?", 1).unwrap().passages[0]);
     assert_eq!(named(closest), ["cat"]);
     // Guesses are named as such, and so is what is closest.
     let guess = CompletionOptions { guess: true, ..greedy.clone() };
-    assert_eq!(named(ask(&store, "WARM ROOF?!", &guess).2), ["cat"]);
+    assert_eq!(named(ask(&store, "Roof of warm tin?", &guess).2), ["cat"]);
     // Too little of it is shared; there is no word in it.
     for prompt in ["XYLOPHONE ZEBRAS BITE THE QUICK FROG!!", "?!%"] {
         let (kind, _, closest) = ask(&store, prompt, &greedy);
@@ -132,11 +132,11 @@ fn a_completion_of_an_unknown_prompt_names_the_closest_passages() {
     // A prompt that is known, and one that was not looked for.
     assert_eq!(ask(&store, "The cat sleeps", &greedy).2, None);
     let tokens = CompletionOptions { heal: false, find: false, ..greedy.clone() };
-    assert_eq!(ask(&store, "WARM ROOF?!", &tokens).2, None);
+    assert_eq!(ask(&store, "Roof of warm tin?", &tokens).2, None);
     store.freeze(&home.path().join("frozen.memo")).unwrap();
     let frozen = Snapshot::open(&home.path().join("frozen.memo")).unwrap();
-    let (kind, _, closest) = ask(&frozen, "WARM ROOF?!", &greedy);
+    let (kind, _, closest) = ask(&frozen, "Roof of warm tin?", &greedy);
     assert_eq!((kind, closest), (Some(MatchKind::None), None));
     store.forget(&["cat"], None).unwrap();
-    assert_eq!(named(ask(&store, "WARM ROOF?!", &greedy).2), [""; 0]);
+    assert_eq!(named(ask(&store, "Roof of warm tin?", &greedy).2), [""; 0]);
 }
