@@ -144,6 +144,12 @@ def test_texts_are_looked_for_and_tokens_taken_as_they_are(notes: Memo) -> None:
     assert notes.complete_all([unknown, notes.encode(unknown)], 3) == ["", guessed]
     assert notes.complete_all([unknown], 3, guess=True) != [""]
     assert "".join(notes.generate(unknown, 3, stream=True)) == ""
+    # Tokens are looked for too if that is asked for.
+    assert notes.complete(notes.encode(unknown), 3, find=True) == ""
+    assert notes.complete_all([notes.encode(unknown)], 3, find=True) == [""]
+    found = notes.completion(notes.encode("The owl reads"), 2, find=True)
+    assert (found.completion, found.matched and found.matched.kind) == (" at night", "verbatim")
+    assert notes.completion(notes.encode("The owl reads"), 2).matched is None
 
 
 def test_token_ids_are_edited_and_explained_too(notes: Memo) -> None:
