@@ -1,19 +1,21 @@
-"""The next token after the last few tokens of memorized text, beside infini-gram: accuracy, time a query, bytes a token.
+"""The next token after the last few tokens of memorized text, beside infini-gram.
 
     pip install infini-gram
     python bindings/python/bench/beside_infini_gram.py TEXT [TEXT ...]
 
-A text is a file, a file of JSON lines with a field `text`, or a folder whose sources (`*.rs`, `*.py`, `*.md`, `*.ts`) are read. Its
-gpt2 tokens are memorized by MeMo and indexed by infini-gram, and both are asked for the token at the same 1,000 random places, from the
-3, 4, 8 and 16 tokens before it: infini-gram by the most probable token of `infgram_ntd`, MeMo by a completion of one token whose
-prompt is looked for as a quote (`find=True`). Queries are asked one by one, by one thread of Python; both have been asked
-a hundred times before time is taken.
+A text is a file, a file of JSON lines with a field `text`, or a folder whose sources (`*.rs`, `*.py`, `*.md`, `*.ts`)
+are read. Its gpt2 tokens are memorized by MeMo and indexed by infini-gram, and both are asked for the token at the same
+1,000 random places, from the 3, 4, 8 and 16 tokens before it: infini-gram by the most probable token of `infgram_ntd`,
+MeMo by a completion of one token whose prompt is looked for as a quote (`find=True`). Printed are the share of right
+tokens, the time of a query and bytes on disk a token. Queries are asked one by one; both have been asked a hundred
+times before time is taken, which is that of the processor, in all threads.
 """
 
 from __future__ import annotations
 
 import json
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -64,15 +66,17 @@ def index(tokens: np.ndarray, folder: Path) -> InfiniGramEngine:
     return InfiniGramEngine(str(folder), eos_token_id=50_256, vocab_size=50_257, version=4, token_dtype="u16")
 
 
-def measure(ask: Ask, tokens: list[int], places: list[int], length: int) -> tuple[float, float]:
-    """The share of places whose token is right, and the milliseconds a query takes."""
+def measure(ask: Ask, tokens: list[int], places: list[int], length: int) -> tuple[float, float, float]:
+    """The share of places whose token is right, and the milliseconds that a query takes: mean and median."""
     for place in places[:WARM]:
         ask(tokens[place - length : place])
-    start = time.perf_counter()
-    answers = [ask(tokens[place - length : place]) for place in places]
-    seconds = time.perf_counter() - start
-    right = sum(answer == tokens[place] for answer, place in zip(answers, places))
-    return right / len(places), 1e3 * seconds / len(places)
+    right, times = 0, []
+    for place in places:
+        start = time.process_time()
+        answer = ask(tokens[place - length : place])
+        times.append(1e3 * (time.process_time() - start))
+        right += answer == tokens[place]
+    return right / len(places), sum(times) / len(times), statistics.median(times)
 
 
 def compare(path: Path) -> None:
@@ -101,15 +105,18 @@ def compare(path: Path) -> None:
         sizes = {"infini-gram": size(folder / "index"), "MeMo": size(folder / "text.memo")}
         sizes["MeMo, frozen"] = size(folder / "frozen.memo")
         print(f"{path.name}: {len(tokens):,} tokens")
-        with Memo.open(folder / "text.memo", read_only=True) as live, Memo.open(
-            folder / "frozen.memo", read_only=True
-        ) as frozen:
+        with (
+            Memo.open(folder / "text.memo", read_only=True) as live,
+            Memo.open(folder / "frozen.memo", read_only=True) as frozen,
+        ):
             asked: dict[str, Ask] = {"infini-gram": theirs, "MeMo": asking(live), "MeMo, frozen": asking(frozen)}
             for name, ask in asked.items():
                 each = [measure(ask, tokens, places, length) for length in LENGTHS]
-                right = " / ".join(f"{share:.3f}" for share, _ in each)
-                times = " / ".join(f"{ms:.3f}" for _, ms in each)
-                print(f"  {name:13} right {right}  ms {times}  bytes a token {sizes[name] / len(tokens):.1f}", flush=True)
+                right, mean, median = (" / ".join(f"{value:.3f}" for value in column) for column in zip(*each))
+                per_token = sizes[name] / len(tokens)
+                print(
+                    f"  {name:13} right {right}  ms {mean}  median {median}  bytes a token {per_token:.1f}", flush=True
+                )
 
 
 if __name__ == "__main__":

@@ -502,8 +502,8 @@ class Memo:
         At a temperature of 0 every token is the most probable one; above, tokens are drawn, the same for the same seed,
         and others each time without one. `completion` names the seed.
         guess: whether to go on where the memory does not know how; otherwise the text ends there.
-        find: whether the prompt is looked for in the memory, put right if it is nearly there, and continued as a quote. Text
-        is; tokens are continued as they are, unless this is true.
+        find: whether the prompt is looked for in the memory, put right if it is nearly there, and continued as a quote.
+        Text is; tokens are continued as they are, unless this is true.
         """
         text = isinstance(prompt, str)
         options = inputs.completion_options(
