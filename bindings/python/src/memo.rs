@@ -545,6 +545,7 @@ impl Memo {
                 if sources {
                     model.add_sources(steps.prompt(), &mut completion)?;
                 }
+                model.add_closest(steps.prompt(), &mut completion)?;
                 json(&completion)
             })
         })

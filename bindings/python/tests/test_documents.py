@@ -126,6 +126,16 @@ def test_completions_say_where_they_come_from(notes: Memo, tmp_path: Path) -> No
         assert frozen.completion("The owl reads", 3, sources=True).sources is None
 
 
+def test_a_completion_of_what_is_not_known_names_the_closest_passages(notes: Memo, tmp_path: Path) -> None:
+    unknown = notes.completion("Who is MARTA?")
+    assert unknown.matched is not None and unknown.matched.kind == "none" and unknown.closest is not None
+    assert [(passage.document, passage.words) for passage in unknown.closest] == [("cat", ["MARTA"])]
+    assert notes.completion("The owl reads", 3).closest is None
+    notes.freeze(tmp_path / "frozen.memo")
+    with Memo.open(tmp_path / "frozen.memo", read_only=True) as frozen:
+        assert frozen.completion("Who is MARTA?").closest is None
+
+
 def test_texts_are_looked_for_and_tokens_taken_as_they_are(notes: Memo) -> None:
     unknown = "@#"
     assert notes.complete(unknown, 3) == ""
@@ -134,6 +144,12 @@ def test_texts_are_looked_for_and_tokens_taken_as_they_are(notes: Memo) -> None:
     assert notes.complete_all([unknown, notes.encode(unknown)], 3) == ["", guessed]
     assert notes.complete_all([unknown], 3, guess=True) != [""]
     assert "".join(notes.generate(unknown, 3, stream=True)) == ""
+    # Tokens are looked for too if that is asked for.
+    assert notes.complete(notes.encode(unknown), 3, find=True) == ""
+    assert notes.complete_all([notes.encode(unknown)], 3, find=True) == [""]
+    found = notes.completion(notes.encode("The owl reads"), 2, find=True)
+    assert (found.completion, found.matched and found.matched.kind) == (" at night", "verbatim")
+    assert notes.completion(notes.encode("The owl reads"), 2).matched is None
 
 
 def test_token_ids_are_edited_and_explained_too(notes: Memo) -> None:

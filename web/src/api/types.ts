@@ -20,6 +20,7 @@ export type ErrorDetail = Schemas["ErrorDetail"];
 export type Excerpt = Schemas["Excerpt"];
 export type Explanation = Schemas["Explanation"];
 export type MemorizeReport = Schemas["MemorizeReport"];
+export type Passage = Schemas["Passage"];
 export type PromptMatch = Schemas["PromptMatch"];
 export type Proof = Schemas["Proof"];
 export type Receipt = Schemas["Receipt"];

@@ -7,6 +7,7 @@ import { busy, chosen, stale, type Spoken as Saying } from "../state/text";
 import { choose } from "../state/why";
 import { summary } from "../summary";
 import { STEPS as LENGTHS, thickness, title } from "../tint";
+import { Closest } from "./closest";
 
 const STEPS: Record<string, (at: number, last: number) => number> = {
   ArrowLeft: (at) => at - 1,
@@ -55,6 +56,7 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
       <p class="detail" role="status">
         {done && summary(done)}
       </p>
+      {done?.closest && done.closest.length > 0 && <Closest passages={done.closest} />}
       {stale.value && (
         <p class="stale" role="status">
           The memory has changed since.

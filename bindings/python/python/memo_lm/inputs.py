@@ -290,12 +290,14 @@ def completion_options(
     probabilities: bool = False,
     contexts: bool = False,
     guess: bool = False,
+    find: bool | None = None,
 ) -> CompletionOptions:
     """How a prompt is continued. What the numbers may be is checked where the completion begins.
 
     text: whether the prompt is text, which is looked for in the memory and put right, and whose last tokens may be
     chosen again; or tokens, which are meant as they are. All interfaces take a prompt so.
     guess: whether to go on where the memory does not know how.
+    find: whether the prompt is looked for, if that is not to follow from what it is.
     """
     return {
         "max_tokens": whole("max_tokens", max_tokens),
@@ -307,7 +309,7 @@ def completion_options(
         "probabilities": bool(probabilities),
         "contexts": bool(contexts),
         "heal": text,
-        "find": text,
+        "find": text if find is None else bool(find),
         "guess": bool(guess),
     }
 

@@ -495,15 +495,20 @@ class Memo:
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
+        find: bool | None = None,
     ) -> str:
         """What follows a prompt, up to the end of a document or before a stop, whichever comes first.
 
         At a temperature of 0 every token is the most probable one; above, tokens are drawn, the same for the same seed,
         and others each time without one. `completion` names the seed.
         guess: whether to go on where the memory does not know how; otherwise the text ends there.
+        find: whether the prompt is looked for in the memory, put right if it is nearly there, and continued as a quote.
+        Text is; tokens are continued as they are, unless this is true.
         """
         text = isinstance(prompt, str)
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess)
+        options = inputs.completion_options(
+            max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess, find=find
+        )
         ((_, made),) = self._memo.complete_many([self._ids(prompt)], [options])
         return made
 
@@ -518,6 +523,7 @@ class Memo:
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
+        find: bool | None = None,
         progress: Progress = None,
     ) -> list[str]:
         """What follows each of many prompts, as `complete` says it, by all threads at once."""
@@ -525,7 +531,7 @@ class Memo:
         stops = [stop] if isinstance(stop, str) else list(stop)
         options = [
             inputs.completion_options(
-                max_tokens, temperature, top_k, top_p, seed, stops, text=isinstance(each, str), guess=guess
+                max_tokens, temperature, top_k, top_p, seed, stops, text=isinstance(each, str), guess=guess, find=find
             )
             for each in given
         ]
@@ -546,6 +552,7 @@ class Memo:
         probabilities: bool = False,
         contexts: bool = False,
         guess: bool = False,
+        find: bool | None = None,
         sources: bool = False,
     ) -> Completion:
         """As `complete`, with its tokens and why it ended.
@@ -553,6 +560,7 @@ class Memo:
         probabilities, contexts: whether each token has its probability, and the longest context that knew it; both take
         time.
         sources: whether it says where it comes from, stretch by stretch; a frozen model has no texts and does not.
+        If the memory does not know a text, `closest` has the passages that share enough of its words.
         """
         options = inputs.completion_options(
             max_tokens,
@@ -565,6 +573,7 @@ class Memo:
             contexts=contexts,
             text=isinstance(prompt, str),
             guess=guess,
+            find=find,
         )
         return Completion.read(self._memo.complete(self._ids(prompt), options, bool(sources)))
 

@@ -225,6 +225,7 @@ class Completion(CompletionMixin):
         "tokens": CompletionToken,
         "matched": PromptMatch,
         "sources": Stretch,
+        "closest": Passage,
     }
 
     completion: str
@@ -241,6 +242,9 @@ class Completion(CompletionMixin):
     """How the prompt was found in the memory, if that was looked for."""
     sources: list[Stretch] | None
     """Where its stretches stand in the documents; none if that was not asked for, or if the model is frozen."""
+    closest: list[Passage] | None
+    """The passages that share the most with the prompt, the closest first, if the memory does not know it; none if it
+    does, if that was not looked for, or if the model is frozen."""
 
 
 @dataclass(frozen=True)

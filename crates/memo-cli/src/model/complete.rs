@@ -1,5 +1,6 @@
 //! `memo complete`: what a model says.
 
+use super::explain::print_passages;
 use super::sources::Footnotes;
 use super::{given, snapshot};
 use crate::args::model::{CompleteOptions, SamplingOptions};
@@ -41,7 +42,8 @@ pub(super) fn tint(probability: f64) -> Style {
 impl Display for CompletionOutput {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         if self.streamed {
-            return writeln!(f);
+            writeln!(f)?;
+            return self.print_match(f);
         }
         write!(f, "{}", styled(FAINT, &self.prompt))?;
         if self.footnotes {
@@ -76,13 +78,16 @@ impl CompletionOutput {
             }
             (MatchKind::Near, ..) => "nearly: the same words in another layout".to_owned(),
             (MatchKind::General, ..) => {
-                format!("only the last {tokens} of {of} tokens are known; what follows them may be of anything")
+                format!(
+                    "only the last {tokens} of {of} tokens are known; what follows them may be of anything"
+                )
             }
-            (MatchKind::None, ..) => {
-                "not in the memory; `--guess` goes on all the same, `memo closest` shows what is like it".to_owned()
-            }
+            (MatchKind::None, ..) => "not in the memory; `--guess` goes on all the same".to_owned(),
         };
-        writeln!(f, "{}", styled(FAINT, format!("({said})")))
+        writeln!(f, "{}", styled(FAINT, format!("({said})")))?;
+        let Some(closest @ [_, ..]) = self.completion.closest.as_deref() else { return Ok(()) };
+        writeln!(f, "{}", styled(FAINT, "closest:"))?;
+        print_passages(closest, f)
     }
 }
 
@@ -142,7 +147,8 @@ pub(super) fn continued(
             tokens.push(token);
         }
     }
-    let (completion, said) = (stream.completion(tokens, start), stream.prompt().to_vec());
+    let (mut completion, said) = (stream.completion(tokens, start), stream.prompt().to_vec());
+    model.add_closest(&said, &mut completion)?;
     Ok(CompletionOutput { prompt, completion, footnotes: false, said, streamed })
 }
 

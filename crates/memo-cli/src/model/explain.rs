@@ -6,7 +6,7 @@ use crate::args::model::{ClosestOptions, ExplainOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled};
 use crate::printed::Printed;
 use crate::progress::Progress;
-use memo_store::{ClosestPassages, ContextUnit, Excerpt, Explanation, SlotEvidence};
+use memo_store::{ClosestPassages, ContextUnit, Excerpt, Explanation, Passage, SlotEvidence};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 
@@ -100,13 +100,19 @@ pub(crate) fn explain(
     Ok(Box::new(ExplanationOutput { prompt, explanation }))
 }
 
-fn print_passages(closest: &ClosestPassages, f: &mut Formatter<'_>) -> std::fmt::Result {
-    for passage in &closest.passages {
+/// Prints passages, each with its place and the words that it shares.
+pub(super) fn print_passages(passages: &[Passage], f: &mut Formatter<'_>) -> std::fmt::Result {
+    for passage in passages {
         let details = format!("line {}, shares {}", passage.line, passage.words.join(", "));
         let document = styled(GOOD, &passage.document);
         writeln!(f, "{:>4.2}  {document} {}", passage.score, styled(FAINT, details))?;
         writeln!(f, "      {}", passage.excerpt.trim().replace('\n', " ⏎ "))?;
     }
+    Ok(())
+}
+
+fn print_closest(closest: &ClosestPassages, f: &mut Formatter<'_>) -> std::fmt::Result {
+    print_passages(&closest.passages, f)?;
     if closest.passages.is_empty() {
         writeln!(f, "{}", styled(FAINT, "no document shares a word with this text"))?;
     }
@@ -120,5 +126,5 @@ pub(crate) fn closest(
     let model = snapshot(&options.model, progress)?;
     progress.step("searching");
     let closest = model.closest(&given(&options.text)?, options.passages as usize)?;
-    Ok(Box::new(Printed::new(closest, print_passages)))
+    Ok(Box::new(Printed::new(closest, print_closest)))
 }

@@ -41,6 +41,26 @@ fn footnotes_name_the_documents_of_a_completion() {
     memo(home, &["complete", "notes.memo", "x", "--sources", "--stream"]).code(2);
 }
 
+/// Someone whose prompt is not there sees where to look.
+#[test]
+fn what_is_not_known_is_answered_with_the_closest_passages() {
+    let home = notes();
+    let home = home.path();
+    let question = "Where is the old tower?";
+    let args = ["complete", "notes.memo", question];
+    let output = memo(home, &args).code(5).get_output().stdout.clone();
+    let shown = String::from_utf8(output).unwrap();
+    insta::assert_snapshot!("closest", shown);
+    let streamed =
+        memo(home, &[&args[..], &["--stream"]].concat()).code(5).get_output().stdout.clone();
+    assert_eq!(String::from_utf8(streamed).unwrap(), shown);
+    assert_eq!(piped(home, &["chat", "notes.memo"], &format!("{question}\n")), shown);
+    let output = memo(home, &[&args[..], &["--json"]].concat()).code(5).get_output().stdout.clone();
+    let answer: Value = serde_json::from_slice(&output).unwrap();
+    assert_eq!(answer["closest"][0]["document"], "owl.txt", "{answer}");
+    assert_eq!(json(home, &["complete", "notes.memo", "The owl reads"])["closest"], Value::Null);
+}
+
 #[test]
 fn a_chat_from_a_pipe_answers_line_by_line() {
     let home = notes();

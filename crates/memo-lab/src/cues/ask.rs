@@ -5,6 +5,7 @@ use super::places::{Text, most_frequent_next, occurrences};
 use super::{NEXT_TOKENS, NEXT_WORDS, PROMPT};
 use crate::{Error, Share};
 use memo_store::{Completion, CompletionOptions, CompletionStream, Snapshot};
+use std::time::Instant;
 
 /// Characters that must follow a careless quote.
 const CHARACTERS: usize = 30;
@@ -42,7 +43,10 @@ impl Asked<'_> {
     }
 
     fn complete(&self, prompt: &str, tokens: usize) -> Result<Completion, Error> {
-        Ok(self.model.complete(prompt, &CompletionOptions::greedy(tokens))?)
+        // What is closest to a new prompt is not asked for: all texts would be read.
+        let mut stream = self.model.tokens(prompt, &CompletionOptions::greedy(tokens))?;
+        let made = stream.by_ref().collect::<Result<Vec<_>, _>>()?;
+        Ok(stream.completion(made, Instant::now()))
     }
 
     /// The next tokens after cues of tokens that occur once.

@@ -2,11 +2,14 @@
 //! its own and asked as people ask: by prompts, whatever is wrong with them.
 
 mod ask;
+mod calibration;
 mod careless;
+mod curve;
 mod page;
 mod places;
 
 use self::ask::Asked;
+use self::calibration::{Kind, Reliability};
 use self::careless::Damage;
 use self::places::Text;
 use crate::{Error, Lab, Page, Setting, Share, inputs, seconds};
@@ -86,6 +89,8 @@ struct Outcome {
     /// Whether completions say how well their prompt matched.
     says_matched: bool,
     answers: Vec<(Question, Share)>,
+    /// How reliable the probabilities are that completions state.
+    reliability: Vec<(Kind, Reliability)>,
 }
 
 /// A file to be memorized, and whether the model is frozen before it is asked.
@@ -174,6 +179,7 @@ fn measure(
     let stranger = Text::new(new, Vec::new(), seed);
     let (says_matched, new) = asked.new_prompts(&stranger, counts.careless)?;
     answers.extend([Question::FalseVerbatim, Question::Near, Question::Loop].into_iter().zip(new));
+    let reliability = asked.reliability(&stranger, counts.places)?;
     let tokens = text.tokens.len().max(1) as f64;
     Ok(Outcome {
         frozen: source.frozen,
@@ -182,6 +188,7 @@ fn measure(
         file_bytes: bytes_of(&path)? as f64 / tokens,
         says_matched,
         answers,
+        reliability,
     })
 }
 
@@ -254,6 +261,12 @@ mod tests {
         assert!(share("as it is") > 0.9, "{csv}");
         // Of tokens that followed equally often, another one may be chosen.
         assert!(share("possible after 3") > share("next token after 3") - 0.1, "{csv}");
+        // What completions are sure of is right.
+        let markdown = page.markdown();
+        assert!(
+            markdown.contains("- **memorized**: 0.9") && markdown.contains("- **new**: "),
+            "{markdown}"
+        );
         // A frozen model, which has no texts, does all of it too.
         let frozen = csv.lines().filter(|line| line.starts_with("made up: frozen,")).count();
         assert_eq!(frozen, csv.lines().filter(|line| line.starts_with("made up,")).count());

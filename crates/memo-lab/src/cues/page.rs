@@ -1,7 +1,9 @@
 //! The page of cues.
 
 use super::careless::Damage;
-use super::{Counts, LAST, NEXT_TOKENS, NEXT_WORDS, Outcome, PROMPT, Question, TOKENS, WORDS};
+use super::{
+    Counts, LAST, NEXT_TOKENS, NEXT_WORDS, Outcome, PROMPT, Question, TOKENS, WORDS, curve,
+};
 use crate::figure::{Axis, Chart, Figure, Mark, Series, Style};
 use crate::{Cell, Page, Provenance, Share, Table};
 
@@ -33,6 +35,11 @@ pub(super) fn page(
             "completion",
             &[Question::FalseVerbatim, Question::Near, Question::Loop],
         ))
+        .heading("Stated probabilities")
+        .prose(curve::prose(results))
+        .figure("cues-reliability", curve::CAPTION, curve::figure(results))
+        .table(curve::bins(results))
+        .table(curve::errors(results))
 }
 
 const CAPTION: &str = "The share of unique cues after which the text goes on as it was memorized, by the length of the cue in tokens and in words; and the share of random places at \

@@ -10,7 +10,8 @@ use axum::response::{IntoResponse, Response};
 use memo::readout::Sampling;
 use memo_store::{
     ClosestPassages, Completion, CompletionOptions, CompletionStream, CompletionToken, Explanation,
-    FindOptions, FinishReason, MatchedContext, PromptMatch, Stretch, TextMatches, fresh_seed,
+    FindOptions, FinishReason, MatchedContext, Passage, PromptMatch, Stretch, TextMatches,
+    fresh_seed,
 };
 use memo_text::StreamDecoder;
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,8 @@ pub(crate) struct CompletionEnd {
     matched: Option<PromptMatch>,
     /// Where its stretches stand in the documents, if that was asked for.
     sources: Option<Vec<Stretch>>,
+    /// The passages that share the most with the prompt, if the memory does not know it.
+    closest: Option<Vec<Passage>>,
 }
 
 /// Continues a prompt, with the probability of each token and the longest context that knew it.
@@ -134,6 +137,7 @@ pub(crate) async fn complete(
                     seed: completion.seed,
                     matched: completion.matched,
                     sources: completion.sources,
+                    closest: completion.closest,
                 })
             });
             sender.send(match last {
@@ -146,7 +150,7 @@ pub(crate) async fn complete(
     Ok(Sse::new(events).into_response())
 }
 
-/// What came of a completion, with its sources if they are wanted.
+/// What came of a completion, with its sources if they are wanted, and what is closest to a prompt that is not known.
 fn completion(
     app: &AppState,
     stream: &CompletionStream,
@@ -157,6 +161,10 @@ fn completion(
     let mut completion = stream.completion(tokens, start);
     if sources {
         app.model.read()?.add_sources(stream.prompt(), &mut completion)?;
+    }
+    if completion.is_unknown() {
+        // All texts are read, which may take long: a snapshot lets changes have their turn.
+        app.model.snapshot()?.add_closest(stream.prompt(), &mut completion)?;
     }
     Ok(completion)
 }

@@ -62,6 +62,15 @@ async fn a_life() {
     assert_eq!(events.last().unwrap()["sources"], said["sources"]);
     let closest = client.found("/api/closest?text=which+bird+reads%3F&limit=1").await;
     assert_eq!(closest["passages"][0]["words"], json!(["reads"]));
+    // What the memory does not know it does not continue; it says what is closest.
+    let unknown = json!({"prompt": "Who sleeps? fox?"});
+    let asked = client.ok("/api/complete", &unknown).await;
+    assert_eq!((&asked["matched"]["kind"], &asked["completion"]), (&json!("none"), &json!("")));
+    assert_eq!(asked["closest"][0]["document"], "a/fox", "{asked}");
+    let streamed = json!({"prompt": "Who sleeps? fox?", "stream": true});
+    let events = client.post("/api/complete", &streamed).await.events();
+    assert_eq!(events.last().unwrap()["closest"], asked["closest"]);
+    assert_eq!(said["closest"], Value::Null);
 
     let before = client.found("/api/digest").await["digest"].clone();
     let edit = client.ok("/api/edit", &json!({"prompt": "The fox ", "target": "dances."})).await;

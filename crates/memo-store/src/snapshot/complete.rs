@@ -8,7 +8,7 @@
 use super::healing::{Healed, Healing};
 use super::matched::Found;
 use super::stop::StopFilter;
-use super::{MatchKind, MatchedContext, PromptMatch, Snapshot, Stretch, TokenScore};
+use super::{MatchKind, MatchedContext, Passage, PromptMatch, Snapshot, Stretch, TokenScore};
 use crate::error::Error;
 use memo::readout::{BACKOFF, Choice, Generation, Sampling};
 use memo::sparse::Memory;
@@ -182,6 +182,17 @@ pub struct Completion {
     pub matched: Option<PromptMatch>,
     /// Where its stretches stand in the documents; none if that was not asked for, or if the model is frozen.
     pub sources: Option<Vec<Stretch>>,
+    /// The passages that share the most with the prompt, the closest first, if the memory does not know it; none if it does, if that
+    /// was not looked for, or if the model is frozen.
+    pub closest: Option<Vec<Passage>>,
+}
+
+impl Completion {
+    /// Whether nothing was found to go on from: the memory does not know the prompt, or has nothing to say after what it knows.
+    pub fn is_unknown(&self) -> bool {
+        let nothing = self.finish_reason == FinishReason::Unknown && self.tokens.is_empty();
+        self.matched.as_ref().is_some_and(|matched| nothing || matched.kind == MatchKind::None)
+    }
 }
 
 /// Tokens of a context that must know what comes next, for a text to be going on and not to be guessed.
@@ -566,7 +577,7 @@ impl Iterator for CompletionTokens<'_> {
 }
 
 impl Snapshot {
-    /// Continues a prompt.
+    /// Continues a prompt. If the memory does not know it, the completion names the closest passages, for which all texts are read.
     ///
     /// ```
     /// # use memo_store::{CompletionOptions, FinishReason, NewDocument, NewModel, Store};
@@ -583,7 +594,9 @@ impl Snapshot {
         let mut tokens = self.tokens(prompt, options)?;
         let made = tokens.by_ref().filter(|token| !token.as_ref().is_ok_and(|token| token.end));
         let made: Vec<CompletionToken> = made.collect::<Result<_, _>>()?;
-        Ok(tokens.completion(made, start))
+        let mut completion = tokens.completion(made, start);
+        self.add_closest(tokens.prompt(), &mut completion)?;
+        Ok(completion)
     }
 
     /// The tokens that continue a prompt, one by one.
@@ -609,6 +622,7 @@ impl CompletionStream {
             matched: self.matched.clone(),
             seed: self.options.seed_used(),
             sources: None,
+            closest: None,
         }
     }
 }

@@ -83,9 +83,14 @@ impl Snapshot {
         prompt: &str,
         options: &CompletionOptions,
     ) -> Result<PromptDiff, Error> {
-        let a = self.complete(prompt, options)?.completion;
-        let b = other.complete(prompt, options)?.completion;
+        let a = self.said_after(prompt, options)?;
+        let b = other.said_after(prompt, options)?;
         Ok(PromptDiff { prompt: prompt.to_owned(), same: a == b, a, b })
+    }
+
+    /// The text that follows a prompt, and nothing about it.
+    fn said_after(&self, prompt: &str, options: &CompletionOptions) -> Result<String, Error> {
+        self.tokens(prompt, options)?.map(|token| Ok(token?.text)).collect()
     }
 }
 

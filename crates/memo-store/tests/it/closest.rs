@@ -1,7 +1,10 @@
 //! Closest passages: someone who does not quote is shown where to look.
 
 use crate::common::small;
-use memo_store::{ClosestPassages, Error, NewDocument, Store};
+use memo_store::{
+    ClosestPassages, CompletionOptions, Error, FinishReason, MatchKind, NewDocument, Passage,
+    Snapshot, Store,
+};
 
 const OWL: &str = "Chapter one.\n\nThe owl reads at night, — « naïve » and alone.\nIn the morning the owl sleeps.\n";
 const CAT: &str = "The cat sleeps all day on the warm roof.\nThe cat doesn’t read.";
@@ -98,4 +101,42 @@ fn only_what_is_live_is_found() {
     assert_eq!(store.closest("roof", 5).unwrap().passages, []);
     assert_eq!(documents(&store.closest("sleeps", 5).unwrap()), ["owl"]);
     assert!(matches!(store.closest(" … ", 5), Err(Error::Invalid(_))));
+}
+
+/// Someone whose prompt is not there is told where to look, and is not sent anywhere by a word or two that every text has.
+#[test]
+fn a_completion_of_an_unknown_prompt_names_the_closest_passages() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = store(&home);
+    let ask = |model: &Snapshot, prompt: &str, options: &CompletionOptions| {
+        let completion = model.complete(prompt, options).unwrap();
+        let kind = completion.matched.as_ref().map(|matched| matched.kind);
+        (kind, completion.finish_reason, completion.closest)
+    };
+    let named = |closest: Option<Vec<Passage>>| -> Vec<String> {
+        closest.unwrap().into_iter().map(|passage| passage.document).collect()
+    };
+    let greedy = CompletionOptions::greedy(8);
+    let (kind, finish, closest) = ask(&store, "Roof of warm tin?", &greedy);
+    assert_eq!((kind, finish), (Some(MatchKind::None), FinishReason::Unknown));
+    assert_eq!(closest.as_ref().unwrap()[0], store.closest("Roof of warm tin?", 1).unwrap().passages[0]);
+    assert_eq!(named(closest), ["cat"]);
+    // Guesses are named as such, and so is what is closest.
+    let guess = CompletionOptions { guess: true, ..greedy.clone() };
+    assert_eq!(named(ask(&store, "Roof of warm tin?", &guess).2), ["cat"]);
+    // Too little of it is shared; there is no word in it.
+    for prompt in ["XYLOPHONE ZEBRAS BITE THE QUICK FROG!!", "?!%"] {
+        let (kind, _, closest) = ask(&store, prompt, &greedy);
+        assert_eq!((kind, named(closest).len()), (Some(MatchKind::None), 0), "{prompt}");
+    }
+    // A prompt that is known, and one that was not looked for.
+    assert_eq!(ask(&store, "The cat sleeps", &greedy).2, None);
+    let tokens = CompletionOptions { heal: false, find: false, ..greedy.clone() };
+    assert_eq!(ask(&store, "Roof of warm tin?", &tokens).2, None);
+    store.freeze(&home.path().join("frozen.memo")).unwrap();
+    let frozen = Snapshot::open(&home.path().join("frozen.memo")).unwrap();
+    let (kind, _, closest) = ask(&frozen, "Roof of warm tin?", &greedy);
+    assert_eq!((kind, closest), (Some(MatchKind::None), None));
+    store.forget(&["cat"], None).unwrap();
+    assert_eq!(named(ask(&store, "Roof of warm tin?", &greedy).2), [""; 0]);
 }
