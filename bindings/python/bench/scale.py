@@ -153,8 +153,7 @@ def reading(given: list[Ids], strange: Ids, whole: Path) -> None:
     for batch in BATCHES:
         for name, ids in texts.items():
             # Nothing fetched before helps.
-            counts = [np.array([shard.unigrams(), shard.continuations()]) for shard in shards]
-            reader.refresh(*np.sum(counts, axis=0))
+            reader.refresh(sum(shard.unigrams() for shard in shards), sum(shard.derived() for shard in shards))
             fetching = Fetching(reader, lambda shard, wanted: shards[shard].find(wanted))
             starts = range(100, 100 + READ, batch)
             seconds = sum(timed(fetching.read, ids, at, at + batch)[0] for at in starts)

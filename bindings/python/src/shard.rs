@@ -106,8 +106,8 @@ impl Shard {
         PyArray1::from_vec(py, counts)
     }
 
-    fn continuations<'py>(&self, py: Python<'py>) -> Out<'py, i64> {
-        let counts = py.detach(|| lock(&self.0).continuations().to_vec());
+    fn derived<'py>(&self, py: Python<'py>) -> Out<'py, i64> {
+        let counts = py.detach(|| lock(&self.0).derived());
         PyArray1::from_vec(py, counts)
     }
 
@@ -248,8 +248,8 @@ impl ShardReader {
     }
 
     /// After every write: what was fetched is dropped, and the counts of all shards, added up, are taken.
-    fn refresh(&self, unigrams: In<'_, i64>, continuations: In<'_, i64>) -> PyResult<()> {
-        let counts = (owned(&unigrams), owned(&continuations));
+    fn refresh(&self, unigrams: In<'_, i64>, derived: In<'_, i64>) -> PyResult<()> {
+        let counts = (owned(&unigrams), owned(&derived));
         let refreshed = lock(&self.reader).refresh(&[(&counts.0, &counts.1)]);
         Ok(refreshed.map_err(Refusal::from)?)
     }

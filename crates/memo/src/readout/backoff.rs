@@ -1,7 +1,8 @@
 //! The back-off read-out: contexts from the shortest to the longest, each correcting what the shorter ones expect.
 //!
-//! 1. **Interpolate** (Kneser and Ney). After each context that occurred, a successor gets its count less a discount, and
-//!    what was taken off is shared out as the shorter context expects: p ← (c − D_c)/total + λ·p. It begins with the prior.
+//! 1. **Interpolate** (Kneser and Ney). After each context that occurred, a successor gets what its count is worth less a
+//!    discount, and what was taken off is shared out as the shorter context expects: p ← (x − D_x)/Σx + λ·p. It begins with the
+//!    prior. Worths and discounts follow from the counts of the memory (`sparse::smoothing`).
 //! 2. **Quote or not.** Discounts are those of running text, in which a context that occurred once is mostly followed by
 //!    something new. But a prompt that is all in the memory is probably a quote, and goes on as it did there. How well the
 //!    longest context has foretold the last few tokens, compared with step 1, says how probable that is (`trust`), and so
@@ -9,8 +10,8 @@
 
 use super::ahead::Ahead;
 use super::trust::Trust;
-use super::{Constants, Distribution, discounts};
-use crate::sparse::{Context, Error, Level, Levels, Memory, Reader, Totals};
+use super::{Constants, Distribution};
+use crate::sparse::{Context, Error, Level, Levels, Memory, Reader, Totals, Weighing};
 
 /// The back-off read-out.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,30 +31,27 @@ pub struct Scratch {
     pub(super) ahead: Ahead,
 }
 
-/// A level's discounts and what they leave to the shorter contexts.
+/// A level's share of the probability, and what it leaves to the shorter contexts.
 pub(super) struct Interpolation {
-    total: f64,
-    discounts: [f64; 3],
+    weighing: Weighing,
+    worth: f64,
     /// λ: what is taken off, in all.
     pub(super) rest: f64,
 }
 
 impl Interpolation {
-    pub(super) fn new(context: Context, total: i64, kinds: [i64; 3]) -> Self {
-        let (total, discounts) = (total as f64, discounts(context));
-        if total <= 0.0 {
-            return Interpolation { total: 1.0, discounts, rest: 1.0 };
+    pub(super) fn new(totals: &Totals) -> Self {
+        let Totals { total, weighing, worth, off, .. } = *totals;
+        if total <= 0 {
+            return Interpolation { weighing, worth: 1.0, rest: 1.0 };
         }
-        let off: f64 = kinds.iter().zip(discounts).map(|(&kinds, d)| kinds as f64 * d).sum();
-        Interpolation { total, discounts, rest: off / total }
+        Interpolation { weighing, worth, rest: off / worth }
     }
 
-    /// What a successor gets.
-    pub(super) fn share(&self, count: i64) -> f64 {
-        if count <= 0 {
-            return 0.0;
-        }
-        (count as f64 - self.discounts[(count.min(3) - 1) as usize]) / self.total
+    /// What a successor gets, which also followed the next longer context `longer` times.
+    pub(super) fn share(&self, count: i64, longer: i64) -> f64 {
+        let worth = self.weighing.worth(count, longer);
+        (worth - self.weighing.off(worth)) / self.worth
     }
 }
 
@@ -152,10 +150,9 @@ impl Backoff {
     ) -> Result<bool, Error> {
         let quote = self.read(memory, context, scratch)?;
         let Some(level) = scratch.reader.levels.longest() else { return Ok(false) };
-        let Totals { total, kinds } = level.totals;
-        let own = Interpolation::new(memory.settings().context(level.slot), total, kinds);
-        let gets =
-            |count: i64| (1.0 - quote) * own.share(count) + quote * count as f64 / (total as f64);
+        let own = Interpolation::new(&level.totals);
+        let each = quote / level.totals.total as f64;
+        let gets = |count: i64| (1.0 - quote) * own.share(count, 0) + count as f64 * each;
         let others = level.list.iter().filter(|(other, _)| *other != token);
         let most = others.map(|&(_, count)| gets(count)).fold(0.0, f64::max);
         // At worst, one of the others gets all that is left to shorter contexts.

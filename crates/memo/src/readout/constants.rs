@@ -1,8 +1,7 @@
 //! The constants of the back-off read-out, all of them, with what each is for.
 //!
-//! Measured on three texts and checked on others (docs/engine.md). None of them is part of a memory's state.
-
-use crate::sparse::Context;
+//! Measured on three texts and checked on others (docs/engine.md). None of them is part of a memory's state. They say what is a quote; how
+//! counts of running text are smoothed has no constants, because it follows from the counts of the memory (`sparse::smoothing`).
 
 /// The constants of [`super::Backoff`].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,16 +27,5 @@ impl Constants {
 impl Default for Constants {
     fn default() -> Self {
         Constants::DEFAULT
-    }
-}
-
-/// Returns the Kneser–Ney discounts of a context: what is taken off a successor seen once, twice, and more often, to be given to
-/// those never seen.
-pub fn discounts(context: Context) -> [f64; 3] {
-    match context {
-        Context::Tokens(1) => [0.84, 1.27, 1.94],
-        Context::Tokens(2) => [0.91, 1.65, 2.6],
-        Context::Tokens(_) => [0.95, 1.45, 2.45],
-        Context::Words(_) => [0.95, 1.5, 2.5],
     }
 }

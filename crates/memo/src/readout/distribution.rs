@@ -2,7 +2,12 @@
 
 use super::backoff::Interpolation;
 use crate::sparse::prior::Prior;
-use crate::sparse::{Context, Error, Levels, Memory};
+use crate::sparse::{Error, Level, Levels, Memory};
+
+/// Returns how often a token followed a context that may be missing.
+pub(super) fn followed(level: Option<&Level>, token: u32) -> i64 {
+    level.map_or(0, |level| level.count(token))
+}
 
 /// Probabilities of the next token.
 pub struct Distribution<'m> {
@@ -20,48 +25,49 @@ pub struct Distribution<'m> {
 impl<'m> Distribution<'m> {
     /// Makes the distribution after contexts that were read; `quote` goes to what followed the longest of them.
     pub(super) fn new(memory: &'m Memory, levels: &Levels, quote: f64) -> Result<Self, Error> {
-        let settings = memory.settings();
         let prior = memory.prior();
-        let first = Interpolation::new(Context::Tokens(1), levels.first.total, levels.first.kinds);
-        let base =
-            |token: u32, count: i64| first.share(count) + first.rest * prior.p[token as usize];
+        let first = Interpolation::new(&levels.first);
+        let base = |token: u32, count: i64, longer: i64| {
+            first.share(count, longer) + first.rest * prior.p[token as usize]
+        };
         let words = levels.further_words();
         let mut listed: Vec<(u32, f64)> = Vec::new();
         if let Some(level) = levels.tokens().first() {
             let with_pairs = level.list.iter().zip(&levels.pairs);
-            listed.extend(with_pairs.map(|(&(token, _), &count)| (token, base(token, count))));
+            listed.extend(
+                with_pairs.map(|(&(token, longer), &count)| (token, base(token, count, longer))),
+            );
         }
         if let Some(level) = words.first() {
             let known = listed.len();
             for &(token, _) in &level.list {
                 if listed[..known].binary_search_by_key(&token, |&(token, _)| token).is_err() {
-                    listed.push((token, base(token, memory.followed(levels.before, token)?)));
+                    let count = memory.followed(levels.before, token)?;
+                    listed.push((token, base(token, count, 0)));
                 }
             }
             listed.sort_unstable_by_key(|&(token, _)| token);
         }
         // What all have is multiplied once, at the end.
         let mut rest = 1.0;
-        let mut add = |list: &[(u32, i64)], rest: f64, share: &dyn Fn(i64) -> f64| {
+        let mut add = |list: &[(u32, i64)], rest: f64, share: &dyn Fn(u32, i64) -> f64| {
             for &(token, count) in list {
                 if let Ok(at) = listed.binary_search_by_key(&token, |&(token, _)| token) {
-                    listed[at].1 += share(count) / rest;
+                    listed[at].1 += share(token, count) / rest;
                 }
             }
         };
-        for level in levels.tokens().iter().chain(words) {
-            let own = Interpolation::new(
-                settings.context(level.slot),
-                level.totals.total,
-                level.totals.kinds,
-            );
-            rest *= own.rest;
-            add(&level.list, rest, &|count| own.share(count));
+        for chain in [levels.tokens(), words] {
+            for (i, level) in chain.iter().enumerate() {
+                let (own, next) = (Interpolation::new(&level.totals), chain.get(i + 1));
+                rest *= own.rest;
+                add(&level.list, rest, &|token, count| own.share(count, followed(next, token)));
+            }
         }
         if let Some(level) = levels.longest() {
             rest *= 1.0 - quote;
             let each = quote / level.totals.total as f64;
-            add(&level.list, rest, &|count| count as f64 * each);
+            add(&level.list, rest, &|_, count| count as f64 * each);
         }
         for (_, p) in &mut listed {
             *p *= rest;
@@ -76,7 +82,7 @@ impl<'m> Distribution<'m> {
 
     /// The probability of a token that followed the last one so often, and no longer context.
     fn unlisted(&self, token: u32, count: i64) -> f64 {
-        self.rest * (self.first.share(count) + self.first.rest * self.prior(token))
+        self.rest * (self.first.share(count, 0) + self.first.rest * self.prior(token))
     }
 
     /// Returns the probability of one token; 0 outside the vocabulary.
@@ -94,7 +100,7 @@ impl<'m> Distribution<'m> {
         let listed = self.listed.iter().copied();
         let mut best = listed.fold((0, -1.0), |a, b| if better(a, b) { b } else { a });
         // No other token can have more than the most frequent successor with the largest prior.
-        let highest = self.first.share(self.most) + self.first.rest * self.prior(prior.best);
+        let highest = self.first.share(self.most, 0) + self.first.rest * self.prior(prior.best);
         if best.1 > self.rest * highest {
             return Ok(best.0);
         }

@@ -17,7 +17,7 @@ mod score;
 mod trust;
 
 pub use self::backoff::{BACKOFF, Backoff, Scratch};
-pub use self::constants::{Constants, discounts};
+pub use self::constants::Constants;
 pub use self::distribution::Distribution;
 pub use self::generate::{Choice, Generation, Generator, Sampling};
 pub use self::matching::Matching;

@@ -6,7 +6,8 @@
 
 use super::Constants;
 use super::backoff::Interpolation;
-use crate::sparse::{Context, Error, Levels, Memory, Reader};
+use super::distribution::followed;
+use crate::sparse::{Error, Levels, Memory, Reader};
 
 /// What the last tokens of a text say.
 #[derive(Clone, Debug, Default)]
@@ -97,14 +98,15 @@ impl Trust {
 /// The probability of a token in running text, and that in a quote.
 fn expected(memory: &Memory, levels: &Levels, token: u32) -> Result<(f64, f64), Error> {
     let count = memory.followed(levels.before, token)?;
-    let first = Interpolation::new(Context::Tokens(1), levels.first.total, levels.first.kinds);
+    let (first, tokens) = (Interpolation::new(&levels.first), levels.tokens());
+    let mut next = followed(tokens.first(), token);
     let prior = memory.prior().p.get(token as usize).copied().unwrap_or(0.0);
-    let mut p = first.share(count) + first.rest * prior;
+    let mut p = first.share(count, next) + first.rest * prior;
     let mut q = if levels.first.total > 0 { count as f64 / levels.first.total as f64 } else { p };
-    for level in levels.tokens() {
-        let (context, count) = (memory.settings().context(level.slot), level.count(token));
-        let own = Interpolation::new(context, level.totals.total, level.totals.kinds);
-        p = own.share(count) + own.rest * p;
+    for (i, level) in tokens.iter().enumerate() {
+        let (own, count) = (Interpolation::new(&level.totals), next);
+        next = followed(tokens.get(i + 1), token);
+        p = own.share(count, next) + own.rest * p;
         q = count as f64 / level.totals.total as f64;
     }
     Ok((p, q))

@@ -4,6 +4,7 @@ use super::digest::{Digest, Digests};
 use super::keys::Keys;
 use super::prior::Prior;
 use super::scope::Scope;
+use super::smoothing::{Smoothing, Weighing};
 use super::tables::Tables;
 use super::write::{Span, Writer};
 use super::{Error, Settings};
@@ -31,6 +32,7 @@ pub struct Memory {
     pub(super) tables: Tables,
     pub(super) digests: Digests,
     pub(super) prior: OnceLock<Arc<Prior>>,
+    smoothing: OnceLock<Arc<Smoothing>>,
     /// The digest of the memory that was frozen, if this is what was made of it.
     pub(super) frozen: Option<Digest>,
     /// The number of its state, which no other has in this process.
@@ -74,6 +76,7 @@ impl Memory {
             tables: Tables::new(&settings),
             digests: Digests::new(&settings),
             prior: OnceLock::new(),
+            smoothing: OnceLock::new(),
             frozen: None,
             stamp: STAMP.fetch_add(1, Ordering::Relaxed),
             settings: Arc::new(settings),
@@ -187,6 +190,14 @@ impl Memory {
         self.prior.get_or_init(|| Arc::new(Prior::new(&self.tables.continuations)))
     }
 
+    /// Returns how the successors of a context count in running text; `first` is its first token, unless it begins before a
+    /// document or is one of words.
+    pub(crate) fn weighing(&self, slot: usize, first: Option<u32>) -> Weighing {
+        let (settings, tables) = (&self.settings, &self.tables);
+        let made = self.smoothing.get_or_init(|| Arc::new(Smoothing::new(settings, tables)));
+        made.weighing(settings, tables, slot, first)
+    }
+
     /// Gives the state another number: what was derived from the old one is derived anew.
     pub(super) fn stamp_anew(&mut self) {
         self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
@@ -199,6 +210,7 @@ impl Memory {
     /// Begins a change: drops what was derived from the contents.
     pub(super) fn begin_change(&mut self) {
         self.prior = OnceLock::new();
+        self.smoothing = OnceLock::new();
         self.stamp_anew();
         if self.digests.begin_change() {
             self.set_changed(false);

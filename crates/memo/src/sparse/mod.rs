@@ -38,6 +38,7 @@ mod saved;
 mod scope;
 mod settings;
 mod shard;
+mod smoothing;
 mod tables;
 mod write;
 
@@ -52,5 +53,6 @@ pub use self::saved::SavedMemory;
 pub use self::scope::Scope;
 pub use self::settings::{Context, MAX_VOCABULARY, Settings};
 pub use self::shard::{Shard, ShardReader, ShardRequest, ShardResponse};
+pub(crate) use self::smoothing::Weighing;
 pub use self::tables::TableKind;
 pub use self::write::Span;

@@ -4,13 +4,9 @@
 //! elsewhere. What is taken off each count is spread evenly, so that every token can be reached; the more tokens have been
 //! seen only once or twice, the more there is to spread.
 
+use super::smoothing::discounts;
+use super::tables::Histogram;
 use std::sync::OnceLock;
-
-/// What is taken off each count.
-const DISCOUNT: f64 = 0.75;
-
-/// The least that is spread evenly.
-const LEAST: f64 = 0.01;
 
 /// Probabilities before any context.
 #[derive(Clone, Debug)]
@@ -26,19 +22,24 @@ pub(crate) struct Prior {
 impl Prior {
     pub(crate) fn new(continuations: &[i64]) -> Self {
         let n = continuations.len() as f64;
+        let mut few = Histogram::default();
+        let (mut whole, mut kinds) = (0, [0i64; 3]);
         // Counts are negative only where more was forgotten than memorized.
-        let seen = |count: i64| count.max(0) as f64;
-        let whole: f64 = continuations.iter().map(|&count| seen(count)).sum();
-        let kinds = continuations.iter().filter(|count| **count > 0).count() as f64;
-        let even = if whole > 0.0 { (DISCOUNT * kinds / whole).max(LEAST) } else { 1.0 };
-        let kept = whole - DISCOUNT * kinds;
-        let p: Vec<f64> = continuations
-            .iter()
-            .map(|&count| {
-                let over = (seen(count) - DISCOUNT).max(0.0);
-                even / n + if kept > 0.0 { (1.0 - even) * over / kept } else { 0.0 }
-            })
-            .collect();
+        for &count in continuations.iter().filter(|count| **count > 0) {
+            whole += count;
+            kinds[kind(count)] += 1;
+            if let Some(few) = few.get_mut(count as usize - 1) {
+                *few += 1;
+            }
+        }
+        let discounts = discounts(few);
+        let off: f64 = kinds.iter().zip(discounts).map(|(&kinds, d)| kinds as f64 * d).sum();
+        let whole = whole as f64;
+        let even = if whole > 0.0 { off / whole / n } else { 1.0 / n };
+        let each = |&count: &i64| {
+            even + if count > 0 { (count as f64 - discounts[kind(count)]) / whole } else { 0.0 }
+        };
+        let p: Vec<f64> = continuations.iter().map(each).collect();
         let best = (0..p.len()).fold(0, |best, t| if p[t] > p[best] { t } else { best });
         Prior { p, best: best as u32, order: OnceLock::new() }
     }
@@ -52,4 +53,9 @@ impl Prior {
             order
         })
     }
+}
+
+/// Returns which discount a count takes.
+fn kind(count: i64) -> usize {
+    (count.min(3) - 1) as usize
 }

@@ -7,7 +7,7 @@
 use super::keys::{BOUNDARY, Keys};
 use super::settings::{Context, WORD_REACH};
 use super::tables::TableKind;
-use super::{Error, Memory};
+use super::{Error, Memory, Weighing};
 use crate::words::WordState;
 use std::collections::HashMap;
 
@@ -33,18 +33,38 @@ pub struct Successor {
     pub count: i64,
 }
 
-/// Totals of a context: how often it occurred, and how many tokens followed it once, twice, and more often.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Totals of a context: how often it occurred, and what that is worth in running text.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Totals {
     pub(crate) total: i64,
-    pub(crate) kinds: [i64; 3],
+    /// How many tokens followed.
+    kinds: i64,
+    /// How they count.
+    pub(crate) weighing: Weighing,
+    /// What they are worth in all, and what is taken off that.
+    pub(crate) worth: f64,
+    pub(crate) off: f64,
 }
 
 impl Totals {
+    fn new(weighing: Weighing) -> Self {
+        Totals { weighing, ..Totals::default() }
+    }
+
     #[inline(always)]
     fn add(&mut self, count: i64) {
         self.total += count;
-        self.kinds[(count.min(3) - 1) as usize] += 1;
+        self.kinds += 1;
+        let worth = self.weighing.worth(count, 0);
+        self.worth += worth;
+        self.off += self.weighing.off(worth);
+    }
+
+    /// Takes into account that some of what followed a token followed a longer context.
+    fn part(&mut self, count: i64, longer: i64) {
+        let (all, rest) = (self.weighing.worth(count, 0), self.weighing.worth(count, longer));
+        self.worth += rest - all;
+        self.off += self.weighing.off(rest) - self.weighing.off(all);
     }
 }
 
@@ -66,9 +86,9 @@ impl Level {
         found.map_or(0, |i| self.list[i].1)
     }
 
-    fn begin(&mut self, slot: usize, span: usize) {
+    fn begin(&mut self, slot: usize, span: usize, weighing: Weighing) {
         (self.slot, self.span) = (slot, span);
-        self.totals = Totals::default();
+        self.totals = Totals::new(weighing);
         self.list.clear();
     }
 
@@ -112,6 +132,18 @@ impl Levels {
         &self.words[..self.used_words]
     }
 
+    /// Has each context of tokens count what a longer one had too as one.
+    fn tell_apart(&mut self) {
+        let Levels { first, pairs, tokens, used_tokens, .. } = self;
+        let tokens = &mut tokens[..*used_tokens];
+        if let Some(level) = tokens.first() {
+            for (&(_, longer), &count) in level.list.iter().zip(&*pairs) {
+                first.part(count, longer);
+            }
+        }
+        tell_apart(tokens);
+    }
+
     /// Reads the successors of the last token: their totals, and those that the next level has too.
     fn read_first(&mut self, memory: &Memory, firsts: &mut Firsts) -> Result<(), Error> {
         self.read_pairs(memory, firsts)?;
@@ -119,7 +151,7 @@ impl Levels {
         if memory.is_frozen() && *used_tokens > 0 {
             // The pairs are exact, so a false match lists nothing that did not follow the last token.
             let list = std::mem::take(&mut tokens[0].list);
-            tokens[0].totals = Totals::default();
+            tokens[0].totals = Totals::new(tokens[0].totals.weighing);
             for (&(token, count), &most) in list.iter().zip(&*pairs) {
                 tokens[0].push(token, count.min(most));
             }
@@ -138,14 +170,14 @@ impl Levels {
         }
         if let Some(known) = firsts.totals.get(before) {
             (*first, *most) = *known;
-            if listed.len() as i64 * LISTED_AT_ONCE < first.kinds.iter().sum() {
+            if listed.len() as i64 * LISTED_AT_ONCE < first.kinds {
                 for &(token, _) in listed {
                     pairs.push(memory.followed(*before, token)?.max(0));
                 }
                 return Ok(());
             }
         }
-        *first = Totals::default();
+        *first = Totals::new(memory.weighing(0, (*before != BOUNDARY).then_some(*before)));
         *most = 0;
         let mut next = 0;
         memory.tables.table(TableKind::Pairs).each_token(
@@ -171,6 +203,18 @@ impl Levels {
     }
 }
 
+/// Has each level count what the next had too as one.
+fn tell_apart(levels: &mut [Level]) {
+    for i in 1..levels.len() {
+        let (shorter, longer) = levels.split_at_mut(i);
+        let shorter = &mut shorter[i - 1];
+        for &(token, count) in &longer[0].list {
+            let all = shorter.count(token);
+            shorter.totals.part(all, count);
+        }
+    }
+}
+
 /// Reads contexts; keeps its buffers from one to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reader {
@@ -191,11 +235,11 @@ struct Firsts {
 const LISTED_AT_ONCE: i64 = 16;
 
 /// Makes an empty level at the end of those in use.
-fn next_level(levels: &mut Vec<Level>, used: usize, slot: usize, span: usize) {
+fn next_level(levels: &mut Vec<Level>, used: usize, slot: usize, span: usize, weighing: Weighing) {
     if levels.len() == used {
         levels.push(Level::default());
     }
-    levels[used].begin(slot, span);
+    levels[used].begin(slot, span, weighing);
 }
 
 impl Reader {
@@ -224,7 +268,9 @@ impl Reader {
         while levels.used_tokens == slot - 1 && slot < settings.tokens.len() && applies(slot) {
             let hash = hash(settings.tokens[slot]);
             let span = (settings.tokens[slot] as usize).min(context.len());
-            next_level(&mut levels.tokens, slot - 1, slot, span);
+            let first = context.len().checked_sub(settings.tokens[slot] as usize);
+            let weighing = memory.weighing(slot, first.map(|first| context[first]));
+            next_level(&mut levels.tokens, slot - 1, slot, span, weighing);
             let (shorter, longer) = levels.tokens.split_at_mut(slot - 1);
             let (shorter, level) = (shorter.last(), &mut longer[0]);
             if settings.listed(slot) {
@@ -248,6 +294,7 @@ impl Reader {
         if slot == 1 {
             levels.read_first(memory, firsts)?;
         }
+        levels.tell_apart();
         // That no document begins with a prompt says nothing.
         levels.whole =
             levels.used_tokens == slot - 1 || settings.tokens[slot - 1] as usize > context.len();
@@ -266,7 +313,7 @@ impl Reader {
             // White space, however much, sees no further back.
             let seen = &context[context.len() - span..];
             let blank = seen.iter().filter(|&&token| words.is_blank(token)).count();
-            next_level(levels, i, slot, span - blank);
+            next_level(levels, i, slot, span - blank, memory.weighing(slot, None));
             if i == 0 {
                 let cell = memory.keys.listed(slot, hash, 0);
                 let table = memory.tables.table(TableKind::Successors);
@@ -284,6 +331,7 @@ impl Reader {
             }
             *used_words = i + 1;
         }
+        tell_apart(&mut levels[..*used_words]);
         Ok(())
     }
 }

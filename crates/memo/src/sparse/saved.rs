@@ -67,6 +67,18 @@ impl Memory {
         self.tables.continuations.iter().chain(histograms).copied().collect()
     }
 
+    /// Takes what [`Memory::derived`] returned.
+    pub(super) fn restore_derived(&mut self, derived: &[i64]) -> Result<(), Error> {
+        let n = self.tables.unigrams.len();
+        if derived.len() != n + self.tables.histograms.len() * 4 {
+            return Err(Error::Storage(format!("{} derived counts", derived.len())));
+        }
+        let (continuations, histograms) = derived.split_at(n);
+        self.tables.continuations = Arc::new(continuations.to_vec());
+        self.tables.histograms = histograms.as_chunks::<4>().0.to_vec();
+        Ok(())
+    }
+
     /// Restores a memory.
     pub fn restore(
         settings: Settings,
@@ -91,15 +103,7 @@ impl Memory {
             }
         }
         match saved.derived()? {
-            Some(derived) if derived.len() == n + memory.tables.histograms.len() * 4 => {
-                let (continuations, histograms) = derived.split_at(n);
-                memory.tables.continuations = Arc::new(continuations.to_vec());
-                let histograms = histograms.as_chunks::<4>().0;
-                memory.tables.histograms = histograms.to_vec();
-            }
-            Some(derived) => {
-                return Err(Error::Storage(format!("{} derived counts", derived.len())));
-            }
+            Some(derived) => memory.restore_derived(&derived)?,
             // Entries of a frozen memory do not say any more which slot they are of.
             None if memory.is_frozen() => {
                 return Err(Error::Storage("nothing derived was kept".into()));

@@ -103,6 +103,11 @@ impl Settings {
         }
     }
 
+    /// Returns whether a slot's contexts are the longest of their kind.
+    pub(crate) fn is_last(&self, slot: usize) -> bool {
+        slot + 1 == self.tokens.len() || slot + 1 == self.slots()
+    }
+
     /// Returns the longest context of tokens.
     pub(crate) fn longest(&self) -> usize {
         self.tokens.last().map_or(1, |&len| len as usize)

@@ -21,7 +21,9 @@
 //! assert_eq!(Shard::digest(&settings, &leaves)?, memory.digest()?);
 //!
 //! let mut reader = ShardReader::new(settings, None, 2)?;
-//! reader.refresh(&shards.each_ref().map(|shard| (shard.unigrams(), shard.continuations())))?;
+//! let derived = shards.each_ref().map(Shard::derived);
+//! let counts: Vec<_> = shards.iter().map(Shard::unigrams).zip(&derived).map(|(a, b)| (a, &b[..])).collect();
+//! reader.refresh(&counts)?;
 //! let scores = loop {
 //!     // `None` while something is missing.
 //!     if let Some(scores) = reader.read(|memory| score(memory, &BACKOFF, &text))? {
@@ -132,9 +134,10 @@ impl Shard {
         self.memory.unigrams()
     }
 
-    /// Returns how many different tokens each token has followed, counted over the pairs of this shard.
-    pub fn continuations(&self) -> &[i64] {
-        &self.memory.tables.continuations
+    /// Returns what is derived from the tables of this shard, as [`Memory::derived`] does: how many different tokens each token has
+    /// followed, and how many contexts of each slot were followed by a token once, twice, three and four times.
+    pub fn derived(&self) -> Vec<i64> {
+        self.memory.derived()
     }
 
     /// Returns how many cells of this shard are not zero.
@@ -187,22 +190,24 @@ impl ShardReader {
         self.memory.settings()
     }
 
-    /// Drops what was inserted, and takes the [`Shard::unigrams`] and [`Shard::continuations`] of all shards: to be called after
-    /// every write.
+    /// Drops what was inserted, and takes the [`Shard::unigrams`] and [`Shard::derived`] of all shards: to be called after every
+    /// write.
     pub fn refresh(&mut self, shards: &[(&[i64], &[i64])]) -> Result<(), Error> {
         let n = self.settings().vocabulary as usize;
-        let (mut unigrams, mut continuations) = (vec![0; n], vec![0; n]);
-        for &(tokens, followed) in shards {
-            for (sum, counts) in [(&mut unigrams, tokens), (&mut continuations, followed)] {
-                if counts.len() != n {
-                    return Err(Error::Storage(format!("{} counts for {n} tokens", counts.len())));
+        let mut unigrams = vec![0; n];
+        let mut derived = vec![0; self.memory.derived().len()];
+        for &(tokens, more) in shards {
+            for (sum, counts) in [(&mut unigrams, tokens), (&mut derived, more)] {
+                if counts.len() != sum.len() {
+                    let expected = sum.len();
+                    return Err(Error::Storage(format!("{} counts, not {expected}", counts.len())));
                 }
                 sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
             }
         }
         self.memory.begin_change();
-        let tables = &mut self.memory.tables;
-        (tables.unigrams, tables.continuations) = (Arc::new(unigrams), Arc::new(continuations));
+        self.memory.tables.unigrams = Arc::new(unigrams);
+        self.memory.restore_derived(&derived)?;
         self.clear();
         Ok(())
     }
@@ -310,6 +315,13 @@ mod tests {
         Arc::new(Words::new((0..64).map(piece)))
     }
 
+    fn refresh(reader: &mut ShardReader, shards: &[Shard]) {
+        let derived: Vec<_> = shards.iter().map(Shard::derived).collect();
+        let counts: Vec<_> =
+            shards.iter().zip(&derived).map(|(s, derived)| (s.unigrams(), &derived[..])).collect();
+        reader.refresh(&counts).unwrap();
+    }
+
     fn read<T>(
         shards: &[Shard],
         reader: &mut ShardReader,
@@ -352,9 +364,7 @@ mod tests {
 
                 let mut reader =
                     ShardReader::new(settings.clone(), Some(words.clone()), count).unwrap();
-                let counts: Vec<_> =
-                    shards.iter().map(|s| (s.unigrams(), s.continuations())).collect();
-                reader.refresh(&counts).unwrap();
+                refresh(&mut reader, &shards);
                 for text in [&texts[0], &texts[2], &texts[6]] {
                     let (scores, rounds) =
                         read(&shards, &mut reader, |memory| score(memory, &BACKOFF, text));
@@ -385,8 +395,7 @@ mod tests {
             }
         }
         let mut reader = ShardReader::new(settings, None, 3).unwrap();
-        let counts: Vec<_> = shards.iter().map(|s| (s.unigrams(), s.continuations())).collect();
-        reader.refresh(&counts).unwrap();
+        refresh(&mut reader, &shards);
         let sampling = Sampling { temperature: 1.0, seed: 4, ..Sampling::default() };
         let expected: Vec<u32> =
             Generator::new(&memory, &BACKOFF, &texts[0][..20], sampling.clone())

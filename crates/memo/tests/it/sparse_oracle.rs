@@ -1,7 +1,7 @@
 //! The engine without tables, hashes or buffers: every block of every context counted in a map, every probability worked out over
 //! the full vocabulary. Slow, and what the engine must agree with.
 
-use memo::readout::{Constants, discounts};
+use memo::readout::Constants;
 use memo::sparse::{Context, Settings, Span};
 use std::collections::HashMap;
 
@@ -63,40 +63,76 @@ impl Oracle {
         levels
     }
 
+    /// How often each token occurred, and how many different tokens it followed.
+    fn occurrences(&self) -> Vec<(i64, i64)> {
+        let mut occurrences = vec![(0, 0); self.settings.vocabulary as usize];
+        for (&token, &count) in self.counts[0].values().flatten() {
+            let (occurred, followed) = &mut occurrences[token as usize];
+            *occurred += count;
+            *followed += i64::from(count > 0);
+        }
+        occurrences
+    }
+
     /// Kneser and Ney's lowest order: a token counts by how many tokens it followed.
     fn prior(&self) -> Vec<f64> {
-        let n = self.settings.vocabulary as usize;
-        let mut continuations = vec![0.0f64; n];
-        for counts in self.counts[0].values() {
-            for (&token, _) in counts.iter().filter(|(_, count)| **count > 0) {
-                continuations[token as usize] += 1.0;
-            }
-        }
-        let whole: f64 = continuations.iter().sum();
+        let counts: Vec<i64> = self.occurrences().iter().map(|&(_, followed)| followed).collect();
+        let (n, whole) = (counts.len() as f64, counts.iter().sum::<i64>() as f64);
         if whole == 0.0 {
-            return vec![1.0 / n as f64; n];
+            return vec![1.0 / n; counts.len()];
         }
-        let kinds = continuations.iter().filter(|count| **count > 0.0).count() as f64;
-        let even = (0.75 * kinds / whole).max(0.01);
-        let kept = whole - 0.75 * kinds;
-        let each = |count: &f64| even / n as f64 + (1.0 - even) * (count - 0.75).max(0.0) / kept;
-        continuations.iter().map(each).collect()
+        let discounts = discounts(counts.iter().copied());
+        let off = |count: i64| if count > 0 { discount(discounts, count as f64) } else { 0.0 };
+        let even = counts.iter().map(|&count| off(count)).sum::<f64>() / n;
+        counts.iter().map(|&count| (count as f64 - off(count) + even) / whole).collect()
+    }
+
+    /// The exponent of what followed contexts that begin with a token, and that of an average token.
+    fn exponents(&self) -> (Vec<f64>, f64) {
+        let exponent = |&(occurred, followed): &(i64, i64)| match occurred {
+            ..=1 => 1.0,
+            _ => (followed.clamp(1, occurred) as f64).ln() / (occurred as f64).ln(),
+        };
+        let occurrences = self.occurrences();
+        let exponents: Vec<f64> = occurrences.iter().map(exponent).collect();
+        let often = || occurrences.iter().map(|&(occurred, _)| occurred as f64).zip(&exponents);
+        let sum: f64 = often().filter(|(c, _)| *c > 1.0).map(|(c, exponent)| c * exponent).sum();
+        let weight: f64 = often().filter(|(c, _)| *c > 1.0).map(|(c, _)| c).sum();
+        (exponents, if weight > 0.0 { sum / weight } else { 1.0 })
     }
 
     /// Running text: each context takes a discount off what it saw, and leaves it to the shorter one.
     fn running(&self, context: &[u32], prior: &[f64]) -> Vec<f64> {
         let mut p = prior.to_vec();
-        for (context, counts) in self.levels(context) {
-            let total: i64 = counts.values().sum();
-            if total == 0 {
+        let (exponents, mean) = self.exponents();
+        let levels = self.levels(context);
+        for (slot, (_, counts)) in levels.iter().enumerate() {
+            if counts.is_empty() {
                 continue;
             }
-            let discount = |count: i64| discounts(context)[(count.min(3) - 1) as usize];
-            let off: f64 = counts.values().map(|&count| discount(count)).sum();
-            for (token, p) in p.iter_mut().enumerate() {
-                let count = counts.get(&(token as u32)).copied().unwrap_or(0);
-                let own = if count > 0 { count as f64 - discount(count) } else { 0.0 };
-                *p = (own + off * *p) / total as f64;
+            let len = self.settings.tokens[slot] as usize;
+            let last = slot + 1 == self.settings.tokens.len();
+            let first = context.len().checked_sub(len).map(|first| context[first] as usize);
+            let exponent = first.filter(|_| !last).map_or(1.0, |first| exponents[first]);
+            let exponent = (exponent * 256.0).round() / 256.0;
+            let entries = self.counts[slot].values().flat_map(|counts| counts.values().copied());
+            let [one, two, three] = discounts(entries);
+            let kept = if last { 1.0 } else { ((mean - 1.0) * len.min(3) as f64).exp2() };
+            let discounts = bounded([1.0 - (1.0 - one) * kept, two, three]);
+            let worth = |token: u32| {
+                let all = counts.get(&token).copied().unwrap_or(0);
+                let longer = levels.get(slot + 1).and_then(|(_, longer)| longer.get(&token));
+                let others = (all - longer.copied().unwrap_or(0)) as f64;
+                let others = if others > 0.0 { others.powf(exponent) } else { 0.0 };
+                others + if longer.is_some() { 1.0 } else { 0.0 }
+            };
+            let tokens = 0..self.settings.vocabulary;
+            let worths: Vec<f64> = tokens.map(worth).collect();
+            let off = |worth: f64| if worth > 0.0 { discount(discounts, worth) } else { 0.0 };
+            let whole: f64 = worths.iter().sum();
+            let taken: f64 = worths.iter().map(|&worth| off(worth)).sum();
+            for (p, &worth) in p.iter_mut().zip(&worths) {
+                *p = (worth - off(worth) + taken * *p) / whole;
             }
         }
         p
@@ -135,4 +171,25 @@ impl Oracle {
         }
         p
     }
+}
+
+/// Modified Kneser and Ney's discounts, with some counts by Zipf's law beside those that there are.
+fn discounts(counts: impl Iterator<Item = i64>) -> [f64; 3] {
+    let mut n = [10.0, 20.0 / 6.0, 20.0 / 12.0, 1.0];
+    counts.filter(|count| (1..=4).contains(count)).for_each(|count| n[count as usize - 1] += 1.0);
+    let y = n[0] / (n[0] + 2.0 * n[1]);
+    bounded([1, 2, 3].map(|r| r as f64 - (r + 1) as f64 * y * n[r] / n[r - 1]))
+}
+
+fn bounded([one, two, three]: [f64; 3]) -> [f64; 3] {
+    let one = one.clamp(0.0, 0.99);
+    let two = two.clamp(one, one + 0.9);
+    [one, two, three.clamp(two, two + 0.9)]
+}
+
+/// The discount of a worth, straight between those of 1, 2 and 3.
+fn discount(discounts: [f64; 3], worth: f64) -> f64 {
+    let at = (worth - 1.0).clamp(0.0, 2.0);
+    let (low, high) = (at.floor() as usize, at.ceil() as usize);
+    discounts[low] + (at - low as f64) * (discounts[high] - discounts[low])
 }

@@ -44,7 +44,7 @@ class Holder:
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Its share of the counts that every reader needs."""
-        return self._shard.unigrams(), self._shard.continuations()
+        return self._shard.unigrams(), self._shard.derived()
 
     def leaves(self) -> bytes:
         """Its share of the digest."""
