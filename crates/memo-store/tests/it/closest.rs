@@ -119,7 +119,10 @@ fn a_completion_of_an_unknown_prompt_names_the_closest_passages() {
     let greedy = CompletionOptions::greedy(8);
     let (kind, finish, closest) = ask(&store, "Roof of warm tin?", &greedy);
     assert_eq!((kind, finish), (Some(MatchKind::None), FinishReason::Unknown));
-    assert_eq!(closest.as_ref().unwrap()[0], store.closest("Roof of warm tin?", 1).unwrap().passages[0]);
+    assert_eq!(
+        closest.as_ref().unwrap()[0],
+        store.closest("Roof of warm tin?", 1).unwrap().passages[0]
+    );
     assert_eq!(named(closest), ["cat"]);
     // Guesses are named as such, and so is what is closest.
     let guess = CompletionOptions { guess: true, ..greedy.clone() };
