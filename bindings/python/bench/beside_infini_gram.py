@@ -60,6 +60,7 @@ def index(tokens: np.ndarray, folder: Path) -> InfiniGramEngine:
     documents = np.concatenate([[SEPARATOR], tokens]).astype("<u2")
     (folder / "tokenized.0").write_bytes(documents.tobytes())
     (folder / "offset.0").write_bytes(np.zeros(1, dtype="<u8").tobytes())
+    # With two threads the halves of a short text overlap, and the index has places twice.
     command = [sys.executable, "-m", "infini_gram.indexing", "--data_dir", str(folder), "--temp_dir", str(folder)]
     command += ["--save_dir", str(folder), "--token_dtype", "u16", "--cpus", "1", "--mem", "2", "--ulimit", "4096"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -259,14 +259,12 @@ mod tests {
         assert!(share("unique cue of 8 words") > 0.95, "{csv}");
         assert!(share("next token after 16") > 0.95, "{csv}");
         assert!(share("as it is") > 0.9, "{csv}");
-        // Of tokens that followed equally often, another one may be chosen.
+        // Of tokens that followed equally often, either may be the right one.
         assert!(share("possible after 3") > share("next token after 3") - 0.1, "{csv}");
         // What completions are sure of is right.
         let markdown = page.markdown();
-        assert!(
-            markdown.contains("- **memorized**: 0.9") && markdown.contains("- **new**: "),
-            "{markdown}"
-        );
+        let line = markdown.lines().find(|line| line.starts_with("- **memorized**: ")).unwrap();
+        assert!(line.ends_with("can be relied on."), "{line}");
         // A frozen model, which has no texts, does all of it too.
         let frozen = csv.lines().filter(|line| line.starts_with("made up: frozen,")).count();
         assert_eq!(frozen, csv.lines().filter(|line| line.starts_with("made up,")).count());

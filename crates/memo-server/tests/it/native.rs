@@ -10,6 +10,22 @@ use std::fmt::Write;
 const OWL: &str = "The owl reads at night. ";
 const FOX: &str = "The fox sleeps by day. ";
 
+/// What the memory does not know it does not continue; it says what is closest, once, also at the end of a stream.
+#[tokio::test]
+async fn an_unknown_prompt_is_answered_with_the_closest_passages() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    client.ok("/api/documents", &json!({"text": FOX, "id": "a/fox"})).await;
+    let asked = client.ok("/api/complete", &json!({"prompt": "Who sleeps? fox?"})).await;
+    assert_eq!((&asked["matched"]["kind"], &asked["completion"]), (&json!("none"), &json!("")));
+    assert_eq!(asked["closest"][0]["document"], "a/fox", "{asked}");
+    let streamed = json!({"prompt": "Who sleeps? fox?", "stream": true});
+    let events = client.post("/api/complete", &streamed).await.events();
+    assert_eq!(events.last().unwrap()["closest"], asked["closest"]);
+    let known = client.ok("/api/complete", &json!({"prompt": "The fox", "max_tokens": 7})).await;
+    assert_eq!(known["closest"], Value::Null);
+}
+
 #[tokio::test]
 async fn a_life() {
     let server = Server::small().await;
@@ -62,15 +78,6 @@ async fn a_life() {
     assert_eq!(events.last().unwrap()["sources"], said["sources"]);
     let closest = client.found("/api/closest?text=which+bird+reads%3F&limit=1").await;
     assert_eq!(closest["passages"][0]["words"], json!(["reads"]));
-    // What the memory does not know it does not continue; it says what is closest.
-    let unknown = json!({"prompt": "Who sleeps? fox?"});
-    let asked = client.ok("/api/complete", &unknown).await;
-    assert_eq!((&asked["matched"]["kind"], &asked["completion"]), (&json!("none"), &json!("")));
-    assert_eq!(asked["closest"][0]["document"], "a/fox", "{asked}");
-    let streamed = json!({"prompt": "Who sleeps? fox?", "stream": true});
-    let events = client.post("/api/complete", &streamed).await.events();
-    assert_eq!(events.last().unwrap()["closest"], asked["closest"]);
-    assert_eq!(said["closest"], Value::Null);
 
     let before = client.found("/api/digest").await["digest"].clone();
     let edit = client.ok("/api/edit", &json!({"prompt": "The fox ", "target": "dances."})).await;
