@@ -6,6 +6,7 @@
 
 use super::keys::{BOUNDARY, Keys};
 use super::settings::{Context, WORD_REACH};
+use super::smoothing::NEW;
 use super::tables::TableKind;
 use super::{Error, Memory, Weighing};
 use crate::words::WordState;
@@ -178,6 +179,7 @@ impl Levels {
             }
         }
         *first = Totals::new(memory.weighing(0, (*before != BOUNDARY).then_some(*before)));
+        (first.worth, first.off) = (NEW, NEW);
         *most = 0;
         let mut next = 0;
         memory.tables.table(TableKind::Pairs).each_token(

@@ -15,6 +15,9 @@
 //! two different ones a token further back, and so on; 2^(β−1) of them by the same law, with the mean β, so that the discount of
 //! 1 is nearer to 1 the longer the context.
 //!
+//! A single token is taken to have been followed once more ([`NEW`]), by what had never followed it: after one that occurred twice, next to
+//! nothing is known.
+//!
 //! Everything is a function of integers that are the same however a memory came about, in a fixed order.
 
 use super::Settings;
@@ -43,8 +46,11 @@ const FURTHEST: usize = 3;
 const ASSUMED: f64 = 20.0;
 
 /// The most that is taken off a worth of 1, and the most that each further one adds. A context that occurred must count.
-const MOST: f64 = 0.99;
+const MOST: f64 = 0.95;
 const MOST_MORE: f64 = 0.9;
+
+/// The worth of what is taken to have followed each single token besides what did.
+pub(crate) const NEW: f64 = 1.0;
 
 /// What is taken off worths of 1, 2, and 3 and more.
 pub(crate) type Discounts = [f64; 3];

@@ -129,8 +129,10 @@ impl Oracle {
             let tokens = 0..self.settings.vocabulary;
             let worths: Vec<f64> = tokens.map(worth).collect();
             let off = |worth: f64| if worth > 0.0 { discount(discounts, worth) } else { 0.0 };
-            let whole: f64 = worths.iter().sum();
-            let taken: f64 = worths.iter().map(|&worth| off(worth)).sum();
+            // A single token is taken to have been followed by something new too.
+            let new = if slot == 0 { 1.0 } else { 0.0 };
+            let whole = worths.iter().sum::<f64>() + new;
+            let taken = worths.iter().map(|&worth| off(worth)).sum::<f64>() + new;
             for (p, &worth) in p.iter_mut().zip(&worths) {
                 *p = (worth - off(worth) + taken * *p) / whole;
             }
@@ -182,7 +184,7 @@ fn discounts(counts: impl Iterator<Item = i64>) -> [f64; 3] {
 }
 
 fn bounded([one, two, three]: [f64; 3]) -> [f64; 3] {
-    let one = one.clamp(0.0, 0.99);
+    let one = one.clamp(0.0, 0.95);
     let two = two.clamp(one, one + 0.9);
     [one, two, three.clamp(two, two + 0.9)]
 }

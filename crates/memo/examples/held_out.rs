@@ -1,0 +1,59 @@
+//! Measures perplexity on numbered tokens, as programs that count words do, so that they can be compared on the same numbers:
+//!
+//! ```text
+//! cargo run -p memo --example held_out VOCABULARY FIRST TEXT...
+//! ```
+//!
+//! A file has documents, one a line, of numbers below VOCABULARY with spaces between them (0: one more than FIRST has, and one for
+//! all others; see the example `tokens` of `memo-text`). FIRST is memorized, without contexts of words. Each TEXT is scored, all tokens but ends of
+//! documents: those that FIRST has, and all.
+
+use memo::readout::{BACKOFF, score};
+use memo::sparse::{Memory, Settings};
+use std::error::Error;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [vocabulary, first, texts @ ..] = arguments.as_slice() else {
+        return Err("usage: held_out VOCABULARY FIRST TEXT...".into());
+    };
+    let first = read(first)?;
+    let most = first.iter().flatten().max().copied().unwrap_or(0);
+    let vocabulary = match vocabulary.parse()? {
+        0 => most + 3,
+        vocabulary => vocabulary,
+    };
+    let mut memory = Memory::new(Settings::new(vocabulary, vocabulary - 1, 1)?)?;
+    first.iter().try_for_each(|document| memory.memorize(document))?;
+    for text in texts {
+        let (mut known, mut all) = ((0.0, 0), (0.0, 0));
+        for document in read(text)? {
+            let document: Vec<u32> =
+                document.into_iter().map(|token| token.min(vocabulary - 2)).collect();
+            let scores = score(&memory, &BACKOFF, &document)?;
+            for (&token, score) in document.iter().zip(scores) {
+                let sums =
+                    [Some(&mut all), (memory.unigrams()[token as usize] > 0).then_some(&mut known)];
+                for (sum, count) in sums.into_iter().flatten() {
+                    *sum += score;
+                    *count += 1;
+                }
+            }
+        }
+        let perplexity = |(sum, count): (f64, u32)| (-sum / f64::from(count.max(1))).exp();
+        println!(
+            "{text}: known tokens {} perplexity {:.2}, all {} perplexity {:.2}",
+            known.1,
+            perplexity(known),
+            all.1,
+            perplexity(all)
+        );
+    }
+    Ok(())
+}
+
+fn read(path: &str) -> Result<Vec<Vec<u32>>, Box<dyn Error>> {
+    let text = std::fs::read_to_string(path)?;
+    let line = |line: &str| line.split_whitespace().map(|token| Ok(token.parse()?)).collect();
+    text.lines().map(line).collect()
+}
