@@ -96,7 +96,7 @@ impl Steps {
 
     /// The tokens that the completion was chosen after.
     pub(crate) fn prompt(&self) -> &[u32] {
-        self.stream.prompt()
+        self.stream.continued()
     }
 
     /// What came of it.

@@ -26,7 +26,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bits: Vec<FrozenBits> = bits.split(',').map(parse).collect::<Result<_, _>>()?;
     for file in arguments {
         let text = std::fs::read_to_string(&file)?;
-        let cut = text.floor_char_boundary(text.len() * 4 / 5);
+        let boundary = |&at: &usize| text.is_char_boundary(at);
+        let cut = (0..=text.len() * 4 / 5).rev().find(boundary).unwrap_or(0);
         let (memorized, new) = text.split_at(text[..cut].rfind('\n').map_or(cut, |at| at + 1));
         let home = tempfile::tempdir()?;
         let path = home.path().join("live.memo");

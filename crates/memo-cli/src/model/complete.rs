@@ -147,7 +147,7 @@ pub(super) fn continued(
             tokens.push(token);
         }
     }
-    let (mut completion, said) = (stream.completion(tokens, start), stream.prompt().to_vec());
+    let (mut completion, said) = (stream.completion(tokens, start), stream.continued().to_vec());
     model.add_closest(&said, &mut completion)?;
     Ok(CompletionOutput { prompt, completion, footnotes: false, said, streamed })
 }

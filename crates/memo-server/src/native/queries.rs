@@ -160,11 +160,11 @@ fn completion(
 ) -> Result<Completion, ApiError> {
     let mut completion = stream.completion(tokens, start);
     if sources {
-        app.model.read()?.add_sources(stream.prompt(), &mut completion)?;
+        app.model.read()?.add_sources(stream.continued(), &mut completion)?;
     }
     if completion.is_unknown() {
         // All texts are read, which may take long: a snapshot lets changes have their turn.
-        app.model.snapshot()?.add_closest(stream.prompt(), &mut completion)?;
+        app.model.snapshot()?.add_closest(stream.continued(), &mut completion)?;
     }
     Ok(completion)
 }

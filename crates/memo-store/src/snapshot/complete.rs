@@ -518,7 +518,7 @@ impl CompletionStream {
 
     /// The tokens that the first one of the completion was chosen after, as far as they can matter: those of the prompt, put
     /// right if it was nearly known.
-    pub fn prompt(&self) -> &[u32] {
+    pub fn continued(&self) -> &[u32] {
         &self.said
     }
 
@@ -557,9 +557,9 @@ impl CompletionTokens<'_> {
         self.stream.finish_reason()
     }
 
-    /// The tokens that the completion was chosen after: see [`CompletionStream::prompt`].
-    pub fn prompt(&self) -> &[u32] {
-        self.stream.prompt()
+    /// The tokens that the completion was chosen after: see [`CompletionStream::continued`].
+    pub fn continued(&self) -> &[u32] {
+        self.stream.continued()
     }
 
     /// What came of it: the tokens that were taken from it, since `start`.
@@ -595,7 +595,7 @@ impl Snapshot {
         let made = tokens.by_ref().filter(|token| !token.as_ref().is_ok_and(|token| token.end));
         let made: Vec<CompletionToken> = made.collect::<Result<_, _>>()?;
         let mut completion = tokens.completion(made, start);
-        self.add_closest(tokens.prompt(), &mut completion)?;
+        self.add_closest(tokens.continued(), &mut completion)?;
         Ok(completion)
     }
 

@@ -44,7 +44,7 @@ fn a_frozen_model_is_smaller_and_gives_what_was_memorized_the_same_probability()
     // Entries that became equal are one: about one in 2¹² of those that are not listed by token.
     assert!(after.cells <= before.cells && before.cells - after.cells <= before.cells >> 10);
     // Both have the vocabulary's counts, and a few bytes for each partition.
-    let fixed = (3 * 1024 * 72) as f64;
+    let fixed = f64::from(3 * 1024 * 72);
     let share = (after.bytes as f64 - fixed) / (before.bytes as f64 - fixed);
     assert!(share < 0.62, "{share}: {} and {}", after.bytes, before.bytes);
     assert!(std::fs::metadata(checkpoint(&path)).unwrap().len() < after.bytes);

@@ -220,7 +220,7 @@ fn a_prompt_that_was_put_right_has_its_sources_too() {
     let said: Vec<CompletionToken> = stream.by_ref().collect::<Result<_, _>>().unwrap();
     let mut done = stream.completion(said, std::time::Instant::now());
     assert!(done.completion.starts_with(" Monday at ten"), "{done:?}");
-    store.add_sources(stream.prompt(), &mut done).unwrap();
+    store.add_sources(stream.continued(), &mut done).unwrap();
     let sources = done.sources.unwrap();
     assert_eq!(sources.len(), 1, "{sources:?}");
     let source = sources[0].source.as_ref().unwrap();

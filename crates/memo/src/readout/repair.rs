@@ -83,7 +83,7 @@ impl Backoff {
     ) -> Result<Option<Repair>, Error> {
         let view = memory.view(prompt)?;
         let offset = prompt.len() - view.len();
-        if let Some(repair) = self.replace_token(memory, view, offset, scratch)? {
+        if let Some(repair) = Self::replace_token(memory, view, offset, scratch)? {
             return Ok(Some(repair));
         }
         let respelled = Respelled::new(memory, view)?;
@@ -102,9 +102,10 @@ impl Backoff {
             } else {
                 quote || respelled.is_quote()
             };
-            return Ok(whole.then(|| Repair {
+            let differ = (0..0, 0..0);
+            return Ok(whole.then_some(Repair {
                 context,
-                differ: (0..0, 0..0),
+                differ,
                 differences: 0,
                 run,
                 begun: None,
@@ -132,7 +133,6 @@ impl Backoff {
 
     /// Puts a prompt right in which a single token is another, if what follows it then follows in the memory too.
     fn replace_token(
-        &self,
         memory: &Memory,
         view: &[u32],
         offset: usize,

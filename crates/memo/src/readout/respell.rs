@@ -109,7 +109,13 @@ impl Respelled {
                     speller.left = MOST_READ;
                     let follower = Follower::new(&typed, word, way.state.clone());
                     let mut spellings = Vec::new();
-                    speller.spell(&way.context, follower, word, &mut Vec::new(), &mut spellings)?;
+                    speller.spell(
+                        &way.context,
+                        &follower,
+                        word,
+                        &mut Vec::new(),
+                        &mut spellings,
+                    )?;
                     for Spelled { tokens, done, known } in &spellings {
                         next.push(way.with(words, tokens, *done, *known));
                     }
@@ -117,7 +123,7 @@ impl Respelled {
                 next.push(way.with(words, as_typed, word + 1, 0));
             }
             // The best known first; a way that was found twice is kept once.
-            next.sort_by(|a, b| b.known.cmp(&a.known));
+            next.sort_by_key(|way| Reverse(way.known));
             ways = Vec::new();
             for way in next {
                 if ways.len() < WAYS && ways.iter().all(|kept| kept.context != way.context) {
@@ -209,7 +215,7 @@ impl Speller<'_> {
     fn spell(
         &mut self,
         context: &[u32],
-        follower: Follower<'_>,
+        follower: &Follower<'_>,
         word: usize,
         spelled: &mut Vec<u32>,
         found: &mut Vec<Spelled>,
@@ -230,7 +236,7 @@ impl Speller<'_> {
             if done > word {
                 found.push(Spelled { tokens: spelled.clone(), done, known });
             } else {
-                self.spell(context, next, word, spelled, found)?;
+                self.spell(context, &next, word, spelled, found)?;
             }
             spelled.pop();
             tried += 1;
