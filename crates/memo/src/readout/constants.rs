@@ -1,7 +1,7 @@
 //! The constants of the back-off read-out, all of them, with what each is for.
 //!
-//! Measured on three texts and checked on others (docs/engine.md). None of them is part of a memory's state. They say what is a quote; how
-//! counts of running text are smoothed has no constants, because it follows from the counts of the memory (`sparse::smoothing`).
+//! Measured on three texts and checked on others (docs/engine.md). None of them is part of a memory's state. They say what is a quote. How
+//! counts of running text are smoothed follows from the counts of the memory; its few bounds stand in `sparse::smoothing`.
 
 /// The constants of [`super::Backoff`].
 #[derive(Clone, Copy, Debug, PartialEq)]
