@@ -23,10 +23,11 @@ impl Prior {
     pub(crate) fn new(continuations: &[i64]) -> Self {
         let n = continuations.len() as f64;
         let mut few = Histogram::default();
-        let (mut whole, mut kinds) = (0, [0i64; 3]);
+        let (mut whole, mut kinds) = (0.0, [0i64; 3]);
         // Counts are negative only where more was forgotten than memorized.
         for &count in continuations.iter().filter(|count| **count > 0) {
-            whole += count;
+            // A hostile file may have counts whose sum no integer holds.
+            whole += count as f64;
             kinds[kind(count)] += 1;
             if let Some(few) = few.get_mut(count as usize - 1) {
                 *few += 1;
@@ -34,7 +35,6 @@ impl Prior {
         }
         let discounts = discounts(few);
         let off: f64 = kinds.iter().zip(discounts).map(|(&kinds, d)| kinds as f64 * d).sum();
-        let whole = whole as f64;
         let even = if whole > 0.0 { off / whole / n } else { 1.0 / n };
         let each = |&count: &i64| {
             even + if count > 0 { (count as f64 - discounts[kind(count)]) / whole } else { 0.0 }
