@@ -17,6 +17,8 @@ mod worth {
     pub(super) const SWAPPED: i64 = -2;
     /// Nothing that is the same comes after a word that differs: the text may just go on with something else.
     pub(super) const LAST: i64 = -8;
+    /// The last word is rather another than too many.
+    pub(super) const LAST_ADDED: i64 = -10;
 }
 
 /// How two sequences agree.
@@ -96,7 +98,11 @@ pub(super) fn align(typed: &[SpelledWord], rare: &[i64], remembered: &[SpelledWo
             }
             if i > 0 {
                 let doubled = i > 1 && typed[i - 1].letters == typed[i - 2].letters;
-                let worth = if doubled { worth::DOUBLED } else { worth::ADDED + last(i) };
+                let worth = if doubled {
+                    worth::DOUBLED
+                } else {
+                    worth::ADDED + if i == n { worth::LAST_ADDED } else { 0 }
+                };
                 consider(best[i - 1][j].0, worth, Step::Added);
             }
             best[i][j] = most;
@@ -151,6 +157,7 @@ mod tests {
         assert_eq!(found("the heavy heavy register"), (3, 1, (2..3, 2..2)));
         assert_eq!(found("heavy the register"), (3, 1, (0..2, 0..2)));
         assert_eq!(found("the heavy regi"), (3, 1, (2..3, 2..3)));
+        assert_eq!(found("the heavy zebra"), (3, 1, (2..3, 2..3)));
         assert_eq!(found("the huge register bfeore breakfast"), (5, 2, (1..4, 1..4)));
     }
 
