@@ -38,7 +38,7 @@ pub struct StretchSource {
 
 impl Snapshot {
     /// Adds to a completion where it comes from. `prompt` are the tokens that it was chosen after
-    /// ([`CompletionStream::prompt`](super::CompletionStream::prompt)). A frozen model has no texts, and names no sources.
+    /// ([`CompletionStream::continued`](super::CompletionStream::continued)). A frozen model has no texts, and names no sources.
     pub fn add_sources(&self, prompt: &[u32], completion: &mut Completion) -> Result<(), Error> {
         completion.sources = match self.attribute(prompt, &completion.tokens) {
             Err(Error::NoTexts { .. }) => None,

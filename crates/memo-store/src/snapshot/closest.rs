@@ -167,7 +167,7 @@ impl Snapshot {
     }
 
     /// Adds the closest passages to a completion whose prompt the memory does not know, as far as they share enough with it.
-    /// `prompt` are the tokens that it was chosen after ([`CompletionStream::prompt`](super::CompletionStream::prompt)).
+    /// `prompt` are the tokens that it was chosen after ([`CompletionStream::continued`](super::CompletionStream::continued)).
     /// A frozen model has no texts, and names none.
     pub fn add_closest(&self, prompt: &[u32], completion: &mut Completion) -> Result<(), Error> {
         if !completion.is_unknown() {

@@ -110,7 +110,7 @@ impl Store {
     ) -> Result<EditReport, Error> {
         let (tokens, before) = ([prompt, target].concat(), prompt.len());
         if before == 0 || tokens.len() == before {
-            return Err(Error::Invalid("an edit needs a prompt and a target".to_owned()));
+            return Err(nothing_to_edit());
         }
         if self.wins(&tokens, before)? == Some(Win::Settled) {
             let digest_after = self.digest()?;
@@ -182,4 +182,9 @@ impl Store {
         }
         Ok(Some(win))
     }
+}
+
+/// The error of an edit without a prompt or a target.
+pub(super) fn nothing_to_edit() -> Error {
+    Error::Invalid("an edit needs a prompt and a target".to_owned())
 }

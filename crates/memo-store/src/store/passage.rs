@@ -9,7 +9,7 @@
 //! ([`Store::replace`]).
 
 use super::Store;
-use super::edit::EditReport;
+use super::edit::{EditReport, nothing_to_edit};
 use crate::error::Error;
 use crate::record::Role;
 use memchr::memmem;
@@ -38,6 +38,9 @@ impl Store {
         target: &str,
         reason: Option<&str>,
     ) -> Result<EditReport, Error> {
+        if prompt.is_empty() || target.is_empty() {
+            return Err(nothing_to_edit());
+        }
         let space_added = want_space(prompt, target);
         let space = if space_added { " " } else { "" };
         let edited = self.edit_in_place(prompt, &format!("{space}{target}"), reason)?;

@@ -95,9 +95,7 @@ impl Backoff {
         self.distribution(memory, context, scratch)?.best()
     }
 
-    /// Returns the most probable next token; if a text is being quoted, that of the longest match, however long ([`ahead`]).
-    ///
-    /// [`ahead`]: super::ahead
+    /// Returns the most probable next token; if a text is being quoted, that of the longest match, however long.
     pub fn best_ahead(
         &self,
         memory: &Memory,
