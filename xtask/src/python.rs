@@ -21,6 +21,9 @@ pub(crate) const PYTHON: Need = Need {
     packages: &["python3", "python3-venv"],
 };
 
+/// The tests on Ray.
+const RAY: &str = "tests/test_ray.py";
+
 /// Asks the binary that was built last what clients ask.
 pub(crate) fn clients() -> Result<()> {
     let python = light()?;
@@ -35,7 +38,27 @@ pub(crate) fn package() -> Result<()> {
     let python = light()?;
     tidy(&python, "bindings/python")?;
     install(&python)?;
-    run(pytest(&python).args(["-m", "not heavy"]).env("MEMO_BIN", binary()))
+    let rest = ["-m", "not heavy", "--ignore", RAY];
+    run(pytest(&python).args(rest).env("MEMO_BIN", binary()))?;
+    ray(&python)
+}
+
+/// Tests the package on Ray, in a process of its own: fatal checks of Ray's own end the process now and then, without a word of
+/// pytest. Then, and only then, they are run once more.
+fn ray(python: &Path) -> Result<()> {
+    let report = target().join("xtask/ray.xml");
+    let run_once = || {
+        // What is not there need not be removed.
+        let _ = fs::remove_file(&report);
+        run(pytest(python).args(["-m", "not heavy", RAY, "--junitxml"]).arg(&report))
+    };
+    match run_once() {
+        Err(error) if !report.exists() => {
+            println!("Ray ended the process of the tests; they are run once more ({error})");
+            run_once()
+        }
+        done => done,
+    }
 }
 
 /// Tests the rest: Ray's datasets, and, in an environment of their own, torch and transformers.
