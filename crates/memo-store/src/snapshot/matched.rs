@@ -38,9 +38,6 @@ pub enum MatchKind {
     None,
 }
 
-/// Tokens that make a quote however long the prompt is.
-const QUOTE: usize = 8;
-
 /// A prompt's match, and the tokens to go on from if that are others.
 pub(super) struct Found {
     pub(super) matched: PromptMatch,
@@ -79,7 +76,7 @@ impl Found {
         };
         let mut scratch = Scratch::default();
         let matching = Matching::of(memory, prompt, &mut scratch)?;
-        let quote = matching.is_quote(QUOTE);
+        let quote = matching.is_quote();
         if quote && matching.is_settled() {
             return Ok(found(MatchKind::Verbatim, matching.run(), None, None));
         }
@@ -87,11 +84,11 @@ impl Found {
             healing.map(|healing| healing.healed(memory, tokenizer)).transpose()?.flatten()
         {
             let matching = Matching::of(memory, &healed, &mut scratch)?;
-            if healed.len() > 1 && matching.is_quote(QUOTE) && matching.is_settled() {
+            if healed.len() > 1 && matching.is_quote() && matching.is_settled() {
                 return Ok(found(MatchKind::Verbatim, matching.run(), None, None));
             }
         }
-        if let Some(repair) = BACKOFF.repair(memory, prompt, &mut scratch)? {
+        if let Some(repair) = BACKOFF.repair(memory, prompt, &matching, &mut scratch)? {
             let (typed, remembered) = repair.differ;
             let text = |tokens: &[u32]| tokenizer.decode_lossy(tokens).trim().to_owned();
             let differs = (text(&prompt[typed]), text(&repair.context[remembered]));

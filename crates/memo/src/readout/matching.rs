@@ -6,6 +6,9 @@ use crate::sparse::{Error, Levels, Memory};
 /// How many tokens of a text are looked at, the last ones.
 const LOOKED_AT: usize = 192;
 
+/// Tokens that make a quote if they stand together, however long the text is.
+pub(super) const QUOTE: usize = 8;
+
 /// How a text is known, position by position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matching {
@@ -58,14 +61,14 @@ impl Matching {
         Ok(Matching { first, runs, times })
     }
 
-    /// Returns whether all of the text stands together in the memory, or so many of its last tokens.
-    pub fn is_quote(&self, tokens: usize) -> bool {
-        self.run() > 0 && self.run() >= (self.runs.len() - 1).min(tokens)
+    /// Returns whether the text is a quote: all of it stands together in the memory, or its last eight tokens do.
+    pub fn is_quote(&self) -> bool {
+        self.run() > 0 && self.run() >= (self.runs.len() - 1).min(QUOTE)
     }
 
     /// Returns whether all of the text stands together in the memory, or as much of its end as stands there once.
     pub fn is_settled(&self) -> bool {
-        self.times == 1 || self.is_quote(usize::MAX)
+        self.times == 1 || self.run() + 1 >= self.runs.len()
     }
 
     /// Returns how many of the last tokens stand together in the memory.

@@ -8,6 +8,7 @@
 //! paid for when asking.
 
 use super::align::{Aligned, align};
+use super::matching::QUOTE;
 use super::respell::Respelled;
 use super::{Backoff, Generator, Matching, Sampling, Scratch};
 use crate::sparse::{Error, Memory, Reader};
@@ -30,9 +31,6 @@ pub struct Repair {
     pub begun: Option<(Range<usize>, usize)>,
 }
 
-/// Tokens that make a quote if they stand together, however long the prompt is.
-const QUOTE: usize = 8;
-
 /// Successors that are tried after a place, and tokens that are replayed in all.
 const SUCCESSORS: usize = 8;
 const REPLAYED: usize = 1_500;
@@ -47,7 +45,7 @@ const REST: usize = 16;
 const ENOUGH: i64 = 6;
 
 /// Tokens of text that tell how frequent the words of a language are.
-const LANGUAGE: i64 = 20_000;
+const LANGUAGE: f64 = 20_000.0;
 
 /// Tokens within which symbols at the end of a prompt are looked for.
 const SYMBOLS: usize = 16;
@@ -74,16 +72,18 @@ struct Candidate {
 }
 
 impl Backoff {
-    /// Puts a prompt right that the memory does not know as it is; `None` if nothing in the memory resembles it more.
+    /// Puts a prompt right that the memory does not know as it is, by its matching; `None` if nothing in the memory resembles it
+    /// more.
     pub fn repair(
         &self,
         memory: &Memory,
         prompt: &[u32],
+        matching: &Matching,
         scratch: &mut Scratch,
     ) -> Result<Option<Repair>, Error> {
         let view = memory.view(prompt)?;
         let offset = prompt.len() - view.len();
-        if let Some(repair) = Self::replace_token(memory, view, offset, scratch)? {
+        if let Some(repair) = Self::replace_token(memory, view, offset, matching, scratch)? {
             return Ok(Some(repair));
         }
         let respelled = Respelled::new(memory, view)?;
@@ -96,7 +96,7 @@ impl Backoff {
             let end = self.end(memory, context, &respelled.symbols)?;
             let context = [context, &end[..]].concat();
             let run = matching.run() + end.len();
-            let quote = matching.is_quote(QUOTE);
+            let quote = matching.is_quote();
             let whole = if context == view {
                 !quote && respelled.is_quote()
             } else {
@@ -136,9 +136,9 @@ impl Backoff {
         memory: &Memory,
         view: &[u32],
         offset: usize,
+        matching: &Matching,
         scratch: &mut Scratch,
     ) -> Result<Option<Repair>, Error> {
-        let matching = Matching::of(memory, view, scratch)?;
         let known = |place: usize| matching.runs[place - matching.first];
         let places = (matching.first..view.len()).rev().take(REPLACED);
         let Some(place) = places.into_iter().find(|&place| known(place) >= QUOTE) else {
@@ -180,7 +180,8 @@ impl Backoff {
         view: &[u32],
     ) -> Result<Candidate, Error> {
         let Respelled { words, context, ends, .. } = respelled;
-        let total = memory.unigrams().iter().sum();
+        // In floats, because a hostile file may have counts whose sum no integer holds.
+        let total = memory.unigrams().iter().map(|&count| count.max(0) as f64).sum();
         let rare = |word: &SpelledWord| rarity(memory, total, &view[word.first..word.end]);
         let rare: Vec<i64> = words.iter().map(rare).collect();
         let counted = words.len().saturating_sub(REST);
@@ -269,11 +270,11 @@ impl Backoff {
         if levels.tokens().last().is_some_and(|level| level.span >= QUOTE) {
             return Ok(best);
         }
-        if let Some(repair) = self.repair(memory, prompt, scratch)? {
+        let matching = Matching::of(memory, prompt, scratch)?;
+        if let Some(repair) = self.repair(memory, prompt, &matching, scratch)? {
             return self.best_ahead(memory, &repair.context, scratch);
         }
         // After a long quote the last token may be another, whatever it is.
-        let matching = Matching::of(memory, prompt, scratch)?;
         match (prompt, matching.runs.as_slice()) {
             ([before @ .., _], [.., known, _]) if *known >= 2 * QUOTE => {
                 let last = self.best_ahead(memory, before, scratch)?;
@@ -343,10 +344,10 @@ fn successors(memory: &Memory, text: &[u32], reader: &mut Reader) -> Result<Vec<
 }
 
 /// What it is worth that a word is the same, in half words: 1 if it is as frequent as the most frequent ones, 3 if it is rare.
-fn rarity(memory: &Memory, total: i64, word: &[u32]) -> i64 {
+fn rarity(memory: &Memory, total: f64, word: &[u32]) -> i64 {
     let counts = word.iter().map(|&token| memory.unigrams()[token as usize].max(1));
     // A small memory says little of how rare a word is.
-    let share = counts.min().unwrap_or(1) as f64 / total.max(LANGUAGE) as f64;
+    let share = counts.min().unwrap_or(1) as f64 / total.max(LANGUAGE);
     (-libm::log2(share) / 4.0).round().clamp(1.0, 3.0) as i64
 }
 

@@ -4,6 +4,7 @@
 //! words whatever their case and layout, so a prompt in lower case is turned into the tokens of the text, and contexts of many
 //! tokens are then known that were not.
 
+use super::matching::QUOTE;
 use crate::sparse::{Error, Memory, Reader};
 use crate::words::{Follower, SpelledWord, Spelling, WordState, Words};
 use std::cmp::Reverse;
@@ -11,9 +12,6 @@ use std::collections::HashSet;
 
 /// Tokens of a prompt that are respelled, the last ones.
 const RESPELLED: usize = 96;
-
-/// Tokens that make a quote: what goes on with one is not respelled.
-const QUOTE: usize = 8;
 
 /// Words that must come first for the memory to know what follows.
 const FIRST: usize = 2;
@@ -44,8 +42,8 @@ pub(super) struct Respelled {
     pub(super) context: Vec<u32>,
     /// How many tokens of that there are up to the end of each word.
     pub(super) ends: Vec<usize>,
-    /// How many of the words before and with each the memory knows, each after those before it.
-    pub(super) runs: Vec<usize>,
+    /// How many of the last words the memory knows, each after those before it.
+    run: usize,
     /// How many of the last words stand together, of those that the memory has contexts for.
     together: usize,
 }
@@ -58,7 +56,8 @@ struct Way {
     ends: Vec<usize>,
     /// How much the memory knew of each word's context, added up.
     known: usize,
-    runs: Vec<usize>,
+    /// How many of the last words it knew.
+    run: usize,
 }
 
 impl Way {
@@ -67,9 +66,9 @@ impl Way {
         let mut way = self.clone();
         tokens.iter().for_each(|&token| way.state.push(words, token));
         way.context.extend_from_slice(tokens);
-        let before = way.runs.last().map_or(0, |&run| run.max(FIRST));
-        let run = if known == 0 { 0 } else { before + done - way.ends.len() };
-        way.runs.resize(done, run);
+        // What follows two words is known after them.
+        let before = if way.ends.is_empty() { 0 } else { way.run.max(FIRST) };
+        way.run = if known == 0 { 0 } else { before + done - way.ends.len() };
         way.ends.resize(done, way.context.len());
         way.known += known;
         way
@@ -92,7 +91,7 @@ impl Respelled {
             state,
             ends: Vec::new(),
             known: 0,
-            runs: Vec::new(),
+            run: 0,
         }];
         let mut speller = Speller { memory, words, reader: Reader::default(), left: 0 };
         for word in 0..typed.len() {
@@ -131,17 +130,17 @@ impl Respelled {
                 }
             }
         }
-        let Way { context, ends, runs, .. } = ways.swap_remove(0);
+        let Way { context, ends, run, .. } = ways.swap_remove(0);
         speller.reader.read(memory, &context)?;
         let longest = speller.reader.levels.words().last();
         let together = longest.map_or(0, |level| memory.settings().context(level.slot).len());
-        Ok(Respelled { words: typed, symbols, context, ends, runs, together })
+        Ok(Respelled { words: typed, symbols, context, ends, run, together })
     }
 
     /// Whether all words of the prompt are known in the memory's own layout, or enough of the last ones.
     pub(super) fn is_quote(&self) -> bool {
         // The first two words are known if what follows them is, or at the end.
-        let run = self.runs.last().map_or(0, |&run| run.max(self.together));
+        let run = self.run.max(self.together);
         let needed = self.words.len().min(QUOTED);
         needed >= FIRST && run >= needed && self.together >= if needed < 4 { FIRST } else { 4 }
     }
@@ -155,7 +154,7 @@ impl Respelled {
             symbols: Vec::new(),
             context: prompt.to_vec(),
             ends,
-            runs: vec![0; prompt.len()],
+            run: 0,
             together: 0,
         }
     }
