@@ -10,7 +10,7 @@ use super::matched::Found;
 use super::stop::StopFilter;
 use super::{MatchKind, MatchedContext, Passage, PromptMatch, Snapshot, Stretch, TokenScore};
 use crate::error::Error;
-use memo::readout::{BACKOFF, Choice, Generation, Sampling};
+use memo::readout::{BACKOFF, Choice, Generation, Sampling, Scratch};
 use memo::sparse::Memory;
 use memo_text::{StreamDecoder, Tokenizer};
 use serde::Serialize;
@@ -386,13 +386,13 @@ impl CompletionStream {
 
     /// Goes on from where the prompt was found.
     fn go_on_from(&mut self, (found, healing): (Found, Option<Healing>)) {
-        let Found { matched, context, owed } = found;
+        let Found { matched, context, owed, scratch } = found;
         self.owed = owed;
         self.quoting = matches!(matched.kind, MatchKind::Verbatim | MatchKind::Near);
         if context.is_some() {
             self.healing = healing.filter(|_| matched.kind == MatchKind::Verbatim);
         }
-        self.begin_after(&context.unwrap_or_else(|| self.prompt.clone()));
+        self.begin_after(&context.unwrap_or_else(|| self.prompt.clone()), scratch);
         let unknown = matched.kind == MatchKind::None;
         self.matched = Some(matched);
         if unknown && !self.options.guesses() {
@@ -456,7 +456,7 @@ impl CompletionStream {
         if let Some(text) = text.strip_prefix(&*decode(typed).1) {
             let text = text.to_owned();
             let after = healing.context().to_vec();
-            self.begin_after(&after);
+            self.begin_after(&after, Scratch::default());
             self.decoder = Some(decoder);
             if beyond {
                 self.take(token, text, score, context);
@@ -465,9 +465,10 @@ impl CompletionStream {
         self.healing = None;
     }
 
-    /// Goes on from some tokens.
-    fn begin_after(&mut self, tokens: &[u32]) {
-        let generation = Generation::new(tokens, self.options.sampling.clone());
+    /// Goes on from some tokens, with what was read of them.
+    fn begin_after(&mut self, tokens: &[u32], scratch: Scratch) {
+        let generation =
+            Generation::new(tokens, self.options.sampling.clone()).with_scratch(scratch);
         self.generation = if self.quoting { generation.quoting() } else { generation };
     }
 

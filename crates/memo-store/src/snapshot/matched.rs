@@ -2,7 +2,7 @@
 
 use super::healing::Healing;
 use crate::error::Error;
-use memo::readout::{BACKOFF, Matching, Scratch};
+use memo::readout::{BACKOFF, Scratch};
 use memo::sparse::Memory;
 use memo_text::Tokenizer;
 use serde::Serialize;
@@ -44,6 +44,8 @@ pub(super) struct Found {
     pub(super) context: Option<Vec<u32>>,
     /// Text of a word that was only begun, which the completion owes.
     pub(super) owed: String,
+    /// What was read last: of a verbatim prompt, its end.
+    pub(super) scratch: Scratch,
 }
 
 impl Found {
@@ -72,18 +74,19 @@ impl Found {
         let found = |kind, tokens, context, differs: Option<(String, String)>| {
             let (typed, remembered) = differs.unzip();
             let matched = PromptMatch { kind, tokens, of, typed, remembered };
-            Found { matched, context, owed: String::new() }
+            Found { matched, context, owed: String::new(), scratch: Scratch::default() }
         };
         let mut scratch = Scratch::default();
-        let matching = Matching::of(memory, prompt, &mut scratch)?;
+        let matching = BACKOFF.matching(memory, prompt, &mut scratch)?;
         let quote = matching.is_quote();
         if quote && matching.is_settled() {
-            return Ok(found(MatchKind::Verbatim, matching.run(), None, None));
+            let found = found(MatchKind::Verbatim, matching.run(), None, None);
+            return Ok(Found { scratch, ..found });
         }
         if let Some(healed) =
             healing.map(|healing| healing.healed(memory, tokenizer)).transpose()?.flatten()
         {
-            let matching = Matching::of(memory, &healed, &mut scratch)?;
+            let matching = BACKOFF.matching(memory, &healed, &mut scratch)?;
             if healed.len() > 1 && matching.is_quote() && matching.is_settled() {
                 return Ok(found(MatchKind::Verbatim, matching.run(), None, None));
             }

@@ -53,6 +53,12 @@ impl Generation {
         Generation { quoting: true, ..self }
     }
 
+    /// Takes over what was read before, of the prompt or not.
+    #[must_use]
+    pub fn with_scratch(self, scratch: Scratch) -> Self {
+        Generation { scratch, ..self }
+    }
+
     /// Returns whether a token ends the text.
     pub fn ends(&self, memory: &Memory, token: u32) -> bool {
         token == memory.settings().end || self.sampling.stop.contains(&token)

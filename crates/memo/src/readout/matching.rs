@@ -1,6 +1,6 @@
 //! Matching: how much of a text stands in the memory as it is.
 
-use super::Scratch;
+use super::{Backoff, Scratch};
 use crate::sparse::{Error, Levels, Memory};
 
 /// How many tokens of a text are looked at, the last ones.
@@ -25,17 +25,21 @@ fn longest(levels: &Levels, tokens: usize) -> usize {
     levels.tokens().last().map_or(0, |level| level.span.min(tokens))
 }
 
-impl Matching {
-    /// Looks at the end of a text.
-    pub fn of(memory: &Memory, text: &[u32], scratch: &mut Scratch) -> Result<Self, Error> {
+impl Backoff {
+    /// Looks at the end of a text. A query for the token after it then costs little.
+    pub fn matching(
+        &self,
+        memory: &Memory,
+        text: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<Matching, Error> {
         let text = memory.view(text)?;
         let first = text.len().saturating_sub(LOOKED_AT);
         let Scratch { reader, trust, .. } = scratch;
-        // What is read here is not what was read last any more.
-        trust.clear();
+        trust.begin();
         let (mut runs, mut run) = (vec![0], 0);
         for p in first..text.len() {
-            reader.read(memory, &text[first..p])?;
+            reader.read_tokens(memory, &text[first..p])?;
             let levels = &reader.levels;
             run = run.max(longest(levels, p - first));
             if let Some(last) = runs.last_mut() {
@@ -52,15 +56,21 @@ impl Matching {
                 None => usize::from(memory.unigrams()[token as usize] > 0),
             };
             runs.push(run);
+            if p + self.constants.window >= text.len() {
+                trust.hear(&self.constants, memory, levels, token)?;
+            }
         }
         reader.read(memory, &text[first..])?;
+        trust.keep(memory, text);
         if let Some(last) = runs.last_mut() {
             *last = run.max(longest(&reader.levels, text.len() - first));
         }
         let times = reader.levels.tokens().last().map_or(0, |level| level.totals.total);
         Ok(Matching { first, runs, times })
     }
+}
 
+impl Matching {
     /// Returns whether the text is a quote: all of it stands together in the memory, or its last eight tokens do.
     pub fn is_quote(&self) -> bool {
         self.run() > 0 && self.run() >= (self.runs.len() - 1).min(QUOTE)

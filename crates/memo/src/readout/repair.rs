@@ -88,7 +88,7 @@ impl Backoff {
         }
         let respelled = Respelled::new(memory, view)?;
         let Respelled { words, context, ends, .. } = &respelled;
-        let matching = Matching::of(memory, context, scratch)?;
+        let matching = self.matching(memory, context, scratch)?;
         let best = self.best_candidate(memory, &respelled, &matching, view)?;
         let Candidate { next, said, aligned, .. } = best;
         if aligned.differences == 0 {
@@ -149,8 +149,8 @@ impl Backoff {
         if rest.is_empty() {
             return Ok(None);
         }
-        let tokens = successors(memory, before, &mut scratch.reader)?;
         scratch.trust.clear();
+        let tokens = successors(memory, before, &mut scratch.reader)?;
         for token in tokens {
             let mut context = [before, &[token]].concat();
             for &next in rest {
@@ -270,7 +270,7 @@ impl Backoff {
         if levels.tokens().last().is_some_and(|level| level.span >= QUOTE) {
             return Ok(best);
         }
-        let matching = Matching::of(memory, prompt, scratch)?;
+        let matching = self.matching(memory, prompt, scratch)?;
         if let Some(repair) = self.repair(memory, prompt, &matching, scratch)? {
             return self.best_ahead(memory, &repair.context, scratch);
         }

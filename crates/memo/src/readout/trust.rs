@@ -40,21 +40,30 @@ impl Trust {
             self.hear(constants, memory, &reader.levels, token)?;
         } else {
             // A failure must not leave levels of another context behind.
-            self.stamp = 0;
-            self.gains.clear();
+            self.begin();
             for p in context.len().saturating_sub(constants.window)..context.len() {
-                reader.read(memory, &context[..p])?;
-                self.context.clear();
-                self.context.extend_from_slice(&context[..p]);
+                // Words say nothing here.
+                reader.read_tokens(memory, &context[..p])?;
                 self.hear(constants, memory, &reader.levels, context[p])?;
             }
         }
-        self.context.clear();
-        self.context.extend_from_slice(context);
         self.stamp = 0;
         reader.read(memory, context)?;
-        self.stamp = memory.stamp();
+        self.keep(memory, context);
         Ok(())
+    }
+
+    /// Begins a text anew, of which nothing was read.
+    pub(super) fn begin(&mut self) {
+        self.stamp = 0;
+        self.gains.clear();
+    }
+
+    /// Takes a context for the one that was read last, after [`Trust::hear`] took in its last tokens.
+    pub(super) fn keep(&mut self, memory: &Memory, context: &[u32]) {
+        self.context.clear();
+        self.context.extend_from_slice(context);
+        self.stamp = memory.stamp();
     }
 
     /// Whether the context that was read last and another are the same as far as can matter.
@@ -65,7 +74,7 @@ impl Trust {
     }
 
     /// Takes in the token that came after the context that was read last.
-    fn hear(
+    pub(super) fn hear(
         &mut self,
         constants: &Constants,
         memory: &Memory,

@@ -104,7 +104,7 @@ fn repaired(prompt: &str) -> (Option<Repair>, String) {
     let settings = Settings::new(1_000, 999, 7).unwrap().with_words();
     let memory = memory_with(&settings, &text, &tokens);
     let mut scratch = Scratch::default();
-    let matching = Matching::of(&memory, &prompt, &mut scratch).unwrap();
+    let matching = BACKOFF.matching(&memory, &prompt, &mut scratch).unwrap();
     let repair = BACKOFF.repair(&memory, &prompt, &matching, &mut scratch).unwrap();
     let context = repair.as_ref().map_or(prompt, |repair| repair.context.clone());
     let mut generation = Generation::new(&context, Sampling::default()).quoting();
@@ -165,7 +165,7 @@ fn runs_say_how_much_stands_together() {
     let (memory, mut text) = story();
     let tokens = text.encode(" captain signed the heavy register in his cellar");
     let known: Vec<u32> = tokens.iter().copied().filter(|&token| token < 900).collect();
-    let matching = Matching::of(&memory, &known, &mut Scratch::default()).unwrap();
+    let matching = BACKOFF.matching(&memory, &known, &mut Scratch::default()).unwrap();
     assert_eq!(matching.runs, [0, 1, 2, 3, 4, 5, 1, 2, 3]);
     assert!(!matching.is_quote() && matching.is_settled(), "its end stands there once");
 }
