@@ -108,6 +108,7 @@ pub mod codes;
 pub mod dense;
 mod error;
 mod kernels;
+pub mod lexicon;
 pub mod measure;
 pub mod metrics;
 pub mod oracle;

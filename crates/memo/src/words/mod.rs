@@ -40,16 +40,24 @@
 //! assert_ne!(context(&[0]), context(&[2, 3, 4]));       // The owl; THE\nOWL,
 //! assert_eq!(context(&[5, 6, 7]), None);                // one word
 //! ```
+//!
+//! ## Units
+//!
+//! Words and the runs of symbols between them are the *units* of a text, which a [lexicon](crate::lexicon) has classes for:
+//! [`each_unit`] for those of a text, [`UnitState`] along tokens.
 
+mod characters;
 mod normal;
 mod spans;
 mod spelling;
 mod state;
 mod tables;
+mod units;
 
 pub use spans::each_word;
 pub(crate) use spelling::{Follower, SpelledWord, Spelling};
 pub use state::WordState;
+pub use units::{MAX_UNITS, UnitState, each_unit, normal_form, unit_hash};
 
 use normal::{ASCII, Code, each_code};
 

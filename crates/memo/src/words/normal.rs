@@ -46,6 +46,12 @@ impl Code {
         Code::new(Letter, INVALID + u32::from(byte))
     }
 
+    /// Whether this is a byte that goes on with a character, but with none that was seen to begin.
+    #[inline]
+    pub(super) fn is_continuation(self) -> bool {
+        matches!(self.character().checked_sub(INVALID), Some(0x80..=0xbf))
+    }
+
     /// The byte that an ASCII code is written as.
     pub(super) fn byte(self) -> Option<u8> {
         u8::try_from(self.0).ok().filter(|&byte| byte < ASCII)

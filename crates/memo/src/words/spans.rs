@@ -1,7 +1,8 @@
 //! The words of a whole text, with their places in it.
 
 use super::WordState;
-use super::normal::{Code, each_code};
+use super::characters::each_character;
+use super::normal::Code;
 use super::state::Part;
 use std::ops::Range;
 
@@ -19,7 +20,6 @@ use std::ops::Range;
 pub fn each_word(text: &[u8], mut take: impl FnMut(u64, Range<usize>)) {
     let mut state = WordState::start();
     let mut place: Option<Range<usize>> = None;
-    let mut at = 0;
     let mut push = |code: Code, range: Range<usize>| match (state.take(code), &mut place) {
         (Part::First, before) => {
             if let Some(before) = before.replace(range) {
@@ -29,17 +29,7 @@ pub fn each_word(text: &[u8], mut take: impl FnMut(u64, Range<usize>)) {
         (Part::Next, Some(word)) => word.end = range.end,
         _ => {}
     };
-    for chunk in text.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            let end = at + c.len_utf8();
-            each_code(c, |code| push(code, at..end));
-            at = end;
-        }
-        for &byte in chunk.invalid() {
-            push(Code::invalid(byte), at..at + 1);
-            at += 1;
-        }
-    }
+    each_character(text, &mut push);
     if let Some(last) = place {
         take(state.word(0), last);
     }

@@ -1,7 +1,8 @@
 //! A place in the stream of words: what is needed to go on, and to name the contexts that end here.
 
-use super::normal::{Class, Code, DASH, QUOTE, each_code};
-use super::{MAX_WORDS, Piece, Words, codes};
+use super::characters::Characters;
+use super::normal::{Class, Code, DASH, QUOTE};
+use super::{MAX_WORDS, Words};
 
 /// A place in a stream of words, which tokens are pushed to.
 ///
@@ -31,9 +32,7 @@ pub struct WordState {
     began: [u32; MAX_WORDS],
     /// Words that began so far.
     count: u32,
-    /// Bytes of a character that is not complete yet, then zeros.
-    partial: [u8; 3],
-    partial_len: u8,
+    characters: Characters,
 }
 
 /// What a letter that comes now belongs to.
@@ -70,8 +69,7 @@ impl WordState {
             tokens: 0,
             count: 0,
             began: [0; MAX_WORDS],
-            partial: [0; 3],
-            partial_len: 0,
+            characters: Characters::default(),
         }
     }
 
@@ -101,62 +99,20 @@ impl WordState {
     #[inline]
     pub(super) fn push_seen(&mut self, words: &Words, token: u32, mut see: impl FnMut(Part, Code)) {
         self.tokens = self.tokens.wrapping_add(1);
-        match words.piece(token) {
-            Piece::Codes([]) => {}
-            Piece::Codes(bytes) => {
-                self.break_off(&mut see);
-                for code in codes(bytes) {
-                    see(self.take(code), code);
-                }
-            }
-            Piece::Raw(bytes) => bytes.iter().for_each(|&byte| self.push_byte(byte, &mut see)),
-        }
+        let mut characters = self.characters;
+        characters.push(words, token, |code| see(self.take(code), code));
+        self.characters = characters;
     }
 
     /// Goes on by some bytes of text, which may begin or end inside a character.
     pub fn push_bytes(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.push_byte(byte, &mut |_, _| {}));
-    }
-
-    fn push_byte(&mut self, byte: u8, see: &mut impl FnMut(Part, Code)) {
-        let len = usize::from(self.partial_len);
-        let mut bytes = [0; 4];
-        bytes[..len].copy_from_slice(&self.partial[..len]);
-        bytes[len] = byte;
-        match std::str::from_utf8(&bytes[..=len]) {
-            Ok(character) => {
-                (self.partial, self.partial_len) = ([0; 3], 0);
-                for c in character.chars() {
-                    each_code(c, |code| see(self.take(code), code));
-                }
-            }
-            // The longest character has four bytes, so there is room for what is no character yet.
-            Err(error) if error.error_len().is_none() => {
-                self.partial[len] = byte;
-                self.partial_len += 1;
-            }
-            Err(_) if len == 0 => {
-                let code = Code::invalid(byte);
-                see(self.take(code), code);
-            }
-            Err(_) => {
-                self.break_off(see);
-                self.push_byte(byte, see);
-            }
+        let mut characters = self.characters;
+        for &byte in bytes {
+            characters.push_byte(byte, &mut |code| {
+                self.take(code);
+            });
         }
-    }
-
-    /// Takes the bytes of a character that never became whole as what they are.
-    #[inline]
-    fn break_off(&mut self, see: &mut impl FnMut(Part, Code)) {
-        if self.partial_len > 0 {
-            let (bytes, len) = (self.partial, usize::from(self.partial_len));
-            (self.partial, self.partial_len) = ([0; 3], 0);
-            for &byte in &bytes[..len] {
-                let code = Code::invalid(byte);
-                see(self.take(code), code);
-            }
-        }
+        self.characters = characters;
     }
 
     /// Takes a code; returns what it is to the words.
@@ -272,7 +228,7 @@ const CONTEXT: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A hash with one character more.
 #[inline]
-fn step(hash: u64, character: u32) -> u64 {
+pub(super) fn step(hash: u64, character: u32) -> u64 {
     let hash = (hash ^ u64::from(character)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     hash ^ hash >> 32
 }

@@ -146,7 +146,7 @@ fn naive(text: &str) -> (Vec<String>, String) {
 }
 
 /// Texts of few characters, so that two of them are often the same.
-fn careless() -> impl Strategy<Value = String> {
+pub(crate) fn careless() -> impl Strategy<Value = String> {
     let part = prop::sample::select(vec![
         "a", "A", "b", " ", "\n", ",", ".", "'", "’", "“", "-", "—", "夜", "e\u{301}", "É",
     ]);
@@ -154,7 +154,7 @@ fn careless() -> impl Strategy<Value = String> {
 }
 
 /// Bytes of whole characters, parts of characters and no characters.
-fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
+pub(crate) fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         4 => careless().prop_map(String::into_bytes),
         1 => "\\PC{0,4}".prop_map(String::into_bytes),
@@ -164,7 +164,7 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(part, 0..6).prop_map(|parts| parts.concat())
 }
 
-fn cut_at<'b>(bytes: &'b [u8], cuts: &[usize]) -> Vec<&'b [u8]> {
+pub(crate) fn cut_at<'b>(bytes: &'b [u8], cuts: &[usize]) -> Vec<&'b [u8]> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
     cuts.sort_unstable();
     let mut start = 0;
