@@ -1,36 +1,55 @@
 //! Measures perplexity on numbered tokens, as programs that count words do, so that they can be compared on the same numbers:
 //!
 //! ```text
-//! cargo run -p memo --example held_out VOCABULARY FIRST TEXT...
+//! cargo run -p memo --example held_out VOCABULARY FIRST[,CLASSES] TEXT...
 //! ```
 //!
 //! A file has documents, one a line, of numbers below VOCABULARY with spaces between them (0: one more than FIRST has, and one for
 //! all others; see the example `tokens` of `memo-text`). FIRST is memorized, without contexts of words. Each TEXT is scored, all tokens but ends of
-//! documents: those that FIRST has, and all.
+//! documents: those that FIRST has, and all. CLASSES is a lexicon for them: lines of a number and a class.
 
+use memo::lexicon::Lexicon;
 use memo::readout::{BACKOFF, score};
 use memo::sparse::{Memory, Settings};
+use memo::words::Words;
 use std::error::Error;
+use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [vocabulary, first, texts @ ..] = arguments.as_slice() else {
         return Err("usage: held_out VOCABULARY FIRST TEXT...".into());
     };
+    let (first, classes) = first.split_once(',').unwrap_or((first, ""));
     let first = read(first)?;
     let most = first.iter().flatten().max().copied().unwrap_or(0);
     let vocabulary = match vocabulary.parse()? {
         0 => most + 3,
         vocabulary => vocabulary,
     };
-    let mut memory = Memory::new(Settings::new(vocabulary, vocabulary - 1, 1)?)?;
+    let settings = Settings::new(vocabulary, vocabulary - 1, 1)?;
+    let mut memory = if classes.is_empty() {
+        Memory::new(settings)?
+    } else {
+        let lexicon = Arc::new(lexicon(classes)?);
+        let words = Words::new((0..vocabulary).map(|token| format!(" {token}")));
+        let settings = settings.with_lexicon(Some(&lexicon));
+        Memory::with_words(settings, Some(Arc::new(words.with_lexicon(lexicon))))?
+    };
     first.iter().try_for_each(|document| memory.memorize(document))?;
+    let mut readout = BACKOFF.clone();
+    if let Ok(v) = std::env::var("GW") {
+        for (i, x) in v.split(',').enumerate() {
+            readout.constants.general[i] = x.parse()?;
+        }
+    }
+    println!("{:.1} bytes", memory.usage().total() as f64 / memory.positions() as f64);
     for text in texts {
         let (mut known, mut all) = ((0.0, 0), (0.0, 0));
         for document in read(text)? {
             let document: Vec<u32> =
                 document.into_iter().map(|token| token.min(vocabulary - 2)).collect();
-            let scores = score(&memory, &BACKOFF, &document)?;
+            let scores = score(&memory, &readout, &document)?;
             for (&token, score) in document.iter().zip(scores) {
                 let sums =
                     [Some(&mut all), (memory.unigrams()[token as usize] > 0).then_some(&mut known)];
@@ -50,6 +69,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     }
     Ok(())
+}
+
+fn lexicon(path: &str) -> Result<Lexicon, Box<dyn Error>> {
+    let text = std::fs::read_to_string(path)?;
+    let lines = text.lines().filter_map(|line| line.split_once('\t'));
+    Ok(Lexicon::new(lines.map(|(word, class)| (word.into(), vec![Some(class.into())])))?)
 }
 
 fn read(path: &str) -> Result<Vec<Vec<u32>>, Box<dyn Error>> {

@@ -140,6 +140,7 @@ impl Snapshot {
                 let (unit, length) = match slot.context {
                     Context::Tokens(len) => (ContextUnit::Tokens, len),
                     Context::Words(len) => (ContextUnit::Words, len),
+                    Context::Classes { .. } => return None,
                 };
                 let from_start = slot.from_start;
                 Some(SlotEvidence {

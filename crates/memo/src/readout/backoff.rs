@@ -14,14 +14,22 @@ use super::{Constants, Distribution};
 use crate::sparse::{Context, Error, Level, Levels, Memory, Reader, Totals, Weighing};
 
 /// The back-off read-out.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Backoff {
     /// Its constants.
     pub constants: Constants,
+    /// How much generalised contexts count, from not at all to as much as was measured best.
+    pub generalize: f64,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Backoff::DEFAULT
+    }
 }
 
 /// The back-off read-out with its default constants: what reads a memory unless something else is asked for.
-pub static BACKOFF: Backoff = Backoff { constants: Constants::DEFAULT };
+pub static BACKOFF: Backoff = Backoff::DEFAULT;
 
 /// Buffers of a read-out, to be kept between queries; one a thread. A query for the token after the one before costs least.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +38,9 @@ pub struct Scratch {
     pub(super) trust: Trust,
     pub(super) ahead: Ahead,
 }
+
+/// The most that generalised contexts count.
+const MOST_GENERALIZED: f64 = 0.999;
 
 /// A level's share of the probability, and what it leaves to the shorter contexts.
 pub(super) struct Interpolation {
@@ -73,6 +84,8 @@ impl Levels {
 }
 
 impl Backoff {
+    const DEFAULT: Backoff = Backoff { constants: Constants::DEFAULT, generalize: 1.0 };
+
     /// Returns the distribution of the token after a context: every probability is positive, and they sum to 1. It depends on the
     /// memory and the context alone.
     pub fn distribution<'m>(
@@ -82,7 +95,17 @@ impl Backoff {
         scratch: &mut Scratch,
     ) -> Result<Distribution<'m>, Error> {
         let quote = self.read(memory, context, scratch)?;
-        Distribution::new(memory, &scratch.reader.levels, quote)
+        let levels = &scratch.reader.levels;
+        Distribution::new(memory, levels, quote, self.generalized(levels))
+    }
+
+    /// Returns what generalised contexts that were read count beside exact ones.
+    fn generalized(&self, levels: &Levels) -> f64 {
+        if levels.general.iter().all(|general| general.levels().is_empty()) {
+            return 0.0;
+        }
+        // Exact contexts always count.
+        (self.generalize * self.constants.general(levels)).clamp(0.0, MOST_GENERALIZED)
     }
 
     /// Returns the most probable next token.
@@ -150,11 +173,13 @@ impl Backoff {
         let Some(level) = scratch.reader.levels.longest() else { return Ok(false) };
         let own = Interpolation::new(&level.totals);
         let each = quote / level.totals.total as f64;
-        let gets = |count: i64| (1.0 - quote) * own.share(count, 0) + count as f64 * each;
+        let general = self.generalized(&scratch.reader.levels);
+        let exact = (1.0 - quote) * (1.0 - general);
+        let gets = |count: i64| exact * own.share(count, 0) + count as f64 * each;
         let others = level.list.iter().filter(|(other, _)| *other != token);
         let most = others.map(|&(_, count)| gets(count)).fold(0.0, f64::max);
-        // At worst, one of the others gets all that is left to shorter contexts.
-        Ok(gets(level.count(token)) > most + (1.0 - quote) * own.rest)
+        // At worst, one of the others gets all that is left to shorter contexts and to generalised ones.
+        Ok(gets(level.count(token)) > most + exact * own.rest + (1.0 - quote) * general)
     }
 
     /// Reads what followed a context; returns how probable it is that it is being quoted.

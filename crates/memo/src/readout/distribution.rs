@@ -1,8 +1,10 @@
 //! A distribution over the vocabulary, kept as what each part of the memory adds to it: cheap to make, whatever the vocabulary.
 
 use super::backoff::Interpolation;
+use super::general::General;
 use crate::sparse::prior::Prior;
 use crate::sparse::{Error, Level, Levels, Memory};
+use std::borrow::Cow;
 
 /// Returns how often a token followed a context that may be missing.
 pub(super) fn followed(level: Option<&Level>, token: u32) -> i64 {
@@ -18,13 +20,21 @@ pub struct Distribution<'m> {
     most: i64,
     /// What is left to the last token's successors and the prior.
     rest: f64,
-    /// Tokens that followed longer contexts, in order, with all that they get.
+    /// Tokens that followed longer contexts, in order, with all that they get of exact contexts.
     listed: Vec<(u32, f64)>,
+    /// What generalised contexts say, by level of the lexicon.
+    general: Vec<General<'m>>,
 }
 
 impl<'m> Distribution<'m> {
-    /// Makes the distribution after contexts that were read; `quote` goes to what followed the longest of them.
-    pub(super) fn new(memory: &'m Memory, levels: &Levels, quote: f64) -> Result<Self, Error> {
+    /// Makes the distribution after contexts that were read; `quote` goes to what followed the longest of them, and of the rest a part
+    /// to what generalised contexts say.
+    pub(super) fn new(
+        memory: &'m Memory,
+        levels: &Levels,
+        quote: f64,
+        generalized: f64,
+    ) -> Result<Self, Error> {
         let prior = memory.prior();
         let first = Interpolation::new(&levels.first);
         let base = |token: u32, count: i64, longer: i64| {
@@ -64,6 +74,16 @@ impl<'m> Distribution<'m> {
                 add(&level.list, rest, &|token, count| own.share(count, followed(next, token)));
             }
         }
+        let known = levels.general.iter().filter(|general| !general.levels().is_empty()).count();
+        let quote = if levels.longest().is_some() { quote } else { 0.0 };
+        rest *= 1.0 - generalized;
+        let mut general = Vec::new();
+        for (i, read) in levels.general.iter().enumerate().filter(|_| generalized > 0.0) {
+            if !read.levels().is_empty() {
+                let weight = (1.0 - quote) * generalized / known as f64;
+                general.push(General::new(memory, i, read, weight)?);
+            }
+        }
         if let Some(level) = levels.longest() {
             rest *= 1.0 - quote;
             let each = quote / level.totals.total as f64;
@@ -73,7 +93,12 @@ impl<'m> Distribution<'m> {
             *p *= rest;
         }
         let Levels { before, most, .. } = *levels;
-        Ok(Distribution { memory, before, first, most, rest, listed })
+        Ok(Distribution { memory, before, first, most, rest, listed, general })
+    }
+
+    /// What a token gets in all, of which `exact` from exact contexts.
+    fn whole(&self, token: u32, exact: f64) -> f64 {
+        self.general.iter().fold(exact, |p, general| p + general.share(token))
     }
 
     fn prior(&self, token: u32) -> f64 {
@@ -87,22 +112,28 @@ impl<'m> Distribution<'m> {
 
     /// Returns the probability of one token; 0 outside the vocabulary.
     pub fn probability(&self, token: u32) -> Result<f64, Error> {
-        if let Ok(i) = self.listed.binary_search_by_key(&token, |&(token, _)| token) {
-            return Ok(self.listed[i].1);
-        }
-        Ok(self.unlisted(token, self.memory.followed(self.before, token)?))
+        let exact = match self.listed.binary_search_by_key(&token, |&(token, _)| token) {
+            Ok(i) => self.listed[i].1,
+            Err(_) => self.unlisted(token, self.memory.followed(self.before, token)?),
+        };
+        Ok(self.whole(token, exact))
     }
 
     /// Returns the most probable token; of equals, the one with the lowest number.
     pub fn best(&self) -> Result<u32, Error> {
         let better = |a: (u32, f64), b: (u32, f64)| b.1 > a.1 || (b.1 == a.1 && b.0 < a.0);
         let prior = self.memory.prior();
-        let listed = self.listed.iter().copied();
+        let listed = self.listed.iter().map(|&(token, exact)| (token, self.whole(token, exact)));
         let mut best = listed.fold((0, -1.0), |a, b| if better(a, b) { b } else { a });
         // No other token can have more than the most frequent successor with the largest prior.
         let highest = self.first.share(self.most, 0) + self.first.rest * self.prior(prior.best);
-        if best.1 > self.rest * highest {
+        let general: f64 = self.general.iter().map(General::most).sum();
+        if best.1 > self.rest * highest + general {
             return Ok(best.0);
+        }
+        if !self.general.is_empty() {
+            let all = (0..).zip(self.dense()?);
+            return Ok(all.fold((0, -1.0), |a, b| if better(a, b) { b } else { a }).0);
         }
         let mut consider = |token: u32, count: i64| {
             let listed = self.listed.binary_search_by_key(&token, |&(token, _)| token).is_ok();
@@ -129,6 +160,7 @@ impl<'m> Distribution<'m> {
         for &(token, listed) in &self.listed {
             p[token as usize] = listed;
         }
+        self.general.iter().for_each(|general| general.add(&mut p));
         Ok(p)
     }
 
@@ -144,15 +176,14 @@ impl<'m> Distribution<'m> {
     }
 
     /// Returns all probabilities in three parts: tokens that followed longer contexts; those that followed the last token alone; and what
-    /// the prior of any other is multiplied by.
+    /// the prior of any other is multiplied by. With generalised contexts, all tokens have a probability of their own.
     pub(super) fn parts(&self) -> Result<Parts<'_>, Error> {
-        let rest = self.rest * self.first.rest;
-        Ok(Parts {
-            prior: self.memory.prior(),
-            listed: &self.listed,
-            followed: self.followed()?,
-            rest,
-        })
+        let (listed, followed, rest) = if self.general.is_empty() {
+            (Cow::Borrowed(&*self.listed), self.followed()?, self.rest * self.first.rest)
+        } else {
+            (Cow::Owned((0..).zip(self.dense()?).collect()), Vec::new(), 0.0)
+        };
+        Ok(Parts { prior: self.memory.prior(), listed, followed, rest })
     }
 
     /// Returns the `k` most probable tokens, best first; of equals, the one with the lowest number.
@@ -176,7 +207,7 @@ impl<'m> Distribution<'m> {
 /// The parts of a distribution.
 pub(super) struct Parts<'d> {
     pub(super) prior: &'d Prior,
-    pub(super) listed: &'d [(u32, f64)],
+    pub(super) listed: Cow<'d, [(u32, f64)]>,
     pub(super) followed: Vec<(u32, f64)>,
     pub(super) rest: f64,
 }
@@ -191,6 +222,6 @@ impl Parts<'_> {
     pub(super) fn has(&self, token: u32) -> bool {
         let among =
             |list: &[(u32, f64)]| list.binary_search_by_key(&token, |&(token, _)| token).is_ok();
-        among(self.listed) || among(&self.followed)
+        among(&self.listed) || among(&self.followed)
     }
 }

@@ -64,15 +64,19 @@ impl Generation {
         token == memory.settings().end || self.sampling.stop.contains(&token)
     }
 
-    /// Returns how many tokens the longest context has that knew a token, of those that the last choice was made from.
+    /// Returns how many tokens the longest context has that knew a token, of those that the last choice was made from. Of a
+    /// generalised one its units without a class count.
     pub fn known(&self, memory: &Memory, token: u32) -> Result<usize, Error> {
         let levels = &self.scratch.reader.levels;
         let all = levels.words().iter().chain(levels.tokens());
         let longest = all.filter(|level| level.count(token) > 0).map(|level| level.span).max();
-        match longest {
-            Some(span) => Ok(span),
-            None => Ok(usize::from(memory.followed(levels.before, token)? > 0)),
-        }
+        let exact = match longest {
+            Some(span) => span,
+            None => usize::from(memory.followed(levels.before, token)? > 0),
+        };
+        let general = levels.general.iter().enumerate();
+        let mut general = general.map(|(level, general)| general.knows(memory, level, token));
+        general.try_fold(exact, |longest, literal| Ok(longest.max(literal?)))
     }
 
     /// The last tokens of what was said, as far as they can matter: what the next token is chosen after.

@@ -9,6 +9,7 @@ mod backoff;
 mod constants;
 mod distribution;
 mod draw;
+mod general;
 mod generate;
 mod matching;
 mod repair;

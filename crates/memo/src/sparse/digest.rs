@@ -9,7 +9,7 @@
 
 use super::partition::{PARTITIONS, PackedEntries};
 use super::tables::{TableKind, Tables, UNIGRAM_LEAF};
-use super::{Error, Memory, Settings};
+use super::{Error, LexiconSettings, Memory, Settings};
 use rayon::prelude::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -314,7 +314,7 @@ fn hash_unigrams(tables: &Tables, all: bool) -> NumberedHashes {
 }
 
 fn settings_hash(settings: &Settings) -> Hash {
-    let Settings { vocabulary, end, seed, tokens, words } = settings;
+    let Settings { vocabulary, end, seed, tokens, words, lexicon } = settings;
     let lens = [tokens, words].into_iter().flat_map(|lens| {
         std::iter::once(lens.len() as u64).chain(lens.iter().map(|&len| len.into()))
     });
@@ -322,6 +322,9 @@ fn settings_hash(settings: &Settings) -> Hash {
     hash("settings", |hasher| {
         for number in numbers.into_iter().chain(lens) {
             hasher.update(&number.to_le_bytes());
+        }
+        if let Some(LexiconSettings { digest, .. }) = lexicon {
+            hasher.update(digest.as_bytes());
         }
     })
 }

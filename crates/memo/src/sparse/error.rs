@@ -46,6 +46,9 @@ pub enum Error {
         "these settings have contexts of words, and the words of the vocabulary were not given"
     )]
     Words,
+    /// A lexicon that is missing, or another one than the settings name.
+    #[error("these settings are of another lexicon than the one that was given")]
+    Lexicon,
     /// A frozen memory that would be changed, or added to another.
     #[error("the memory is frozen: it can be read, but not changed or merged")]
     Frozen,

@@ -37,6 +37,8 @@ pub(crate) struct Keys {
     powers: Vec<u64>,
     /// A word of its own for each slot.
     own: Vec<u64>,
+    /// The number of each slot in keys.
+    numbers: Vec<usize>,
 }
 
 /// Returns a number below 2¹²² modulo the prime.
@@ -61,12 +63,13 @@ impl Keys {
     pub(crate) fn new(settings: &Settings) -> Self {
         let mut words = Stream::new(settings.seed, Purpose::SparseKeys, 1).draws();
         let (leaf, base) = (words.word(), words.word() % (PRIME - 2) + 1);
-        let own = (0..settings.slots()).map(|_| words.word()).collect();
+        let own = (0..settings.all_slots()).map(|_| words.word()).collect();
+        let numbers = settings.numbers().unwrap_or_default();
         let mut powers = vec![1];
         for i in 0..=settings.longest() {
             powers.push(multiply(powers[i], base));
         }
-        Keys { leaf, base, powers, own }
+        Keys { leaf, base, powers, own, numbers }
     }
 
     /// Returns the code of a token.
@@ -120,7 +123,7 @@ impl Keys {
     /// Returns the cell of a context and a token in a table whose tokens can be listed.
     #[inline(always)]
     pub(crate) fn listed(&self, slot: usize, hash: u64, token: u32) -> Cell {
-        Self::cell(slot, mix(self.own[slot], hash), token)
+        Self::cell(self.numbers[slot], mix(self.own[slot], hash), token)
     }
 
     /// Returns the cell of a context and a token in a table whose tokens cannot be listed.
@@ -128,20 +131,20 @@ impl Keys {
     pub(crate) fn event(&self, slot: usize, hash: u64, token: u32) -> Cell {
         let context = mix(self.own[slot], hash);
         let token = (u64::from(token) + 1).wrapping_mul(0xA24B_AED4_963E_E407);
-        Self::cell(slot, mix(context, token), 0)
+        Self::cell(self.numbers[slot], mix(context, token), 0)
     }
 
     #[inline(always)]
-    fn cell(slot: usize, mixed: u64, token: u32) -> Cell {
+    fn cell(number: usize, mixed: u64, token: u32) -> Cell {
         let partition = (mixed >> (64 - PARTITION_BITS)) as u32;
         let low = (mixed >> (64 - PARTITION_BITS - KEY_BITS + SLOT_BITS)) as u32;
-        let key = (low << SLOT_BITS | slot as u32) & ((1 << KEY_BITS) - 1);
+        let key = (low << SLOT_BITS | number as u32) & ((1 << KEY_BITS) - 1);
         Cell { partition, key, token }
     }
 
-    /// Returns the slot of a key of contexts.
+    /// Returns the number of the slot of a key of contexts.
     #[inline(always)]
-    pub(crate) fn slot(key: u32) -> usize {
+    pub(crate) fn number(key: u32) -> usize {
         key as usize & ((1 << SLOT_BITS) - 1)
     }
 }

@@ -1,13 +1,16 @@
 //! The memory itself: making, changing and copying it. `read` reads it, `saved` restores it, `digest` hashes it.
 
 use super::digest::{Digest, Digests};
+use super::general::Members;
 use super::keys::Keys;
 use super::prior::Prior;
 use super::scope::Scope;
+use super::settings::LexiconSettings;
 use super::smoothing::{Smoothing, Weighing};
 use super::tables::Tables;
 use super::write::{Span, Writer};
 use super::{Error, Settings};
+use crate::lexicon::Lexicon;
 use crate::words::Words;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,6 +36,8 @@ pub struct Memory {
     pub(super) digests: Digests,
     pub(super) prior: OnceLock<Arc<Prior>>,
     smoothing: OnceLock<Arc<Smoothing>>,
+    /// By level of the lexicon.
+    members: OnceLock<Arc<Vec<Members>>>,
     /// The digest of the memory that was frozen, if this is what was made of it.
     pub(super) frozen: Option<Digest>,
     /// The number of its state, which no other has in this process.
@@ -67,16 +72,21 @@ impl Memory {
     /// Makes an empty memory; `words` are those of the vocabulary, which settings with contexts of words need.
     pub fn with_words(settings: Settings, words: Option<Arc<Words>>) -> Result<Self, Error> {
         settings.check()?;
-        if words.is_none() && !settings.words.is_empty() {
+        if words.is_none() && settings.needs_words() {
             return Err(Error::Words);
         }
-        let words = words.filter(|_| !settings.words.is_empty());
+        let lexicon = words.as_ref().and_then(|words| words.lexicon());
+        if lexicon.map(|lexicon| LexiconSettings::of(lexicon)) != settings.lexicon {
+            return Err(Error::Lexicon);
+        }
+        let words = words.filter(|_| settings.needs_words());
         Ok(Memory {
             keys: Arc::new(Keys::new(&settings)),
             tables: Tables::new(&settings),
             digests: Digests::new(&settings),
             prior: OnceLock::new(),
             smoothing: OnceLock::new(),
+            members: OnceLock::new(),
             frozen: None,
             stamp: STAMP.fetch_add(1, Ordering::Relaxed),
             settings: Arc::new(settings),
@@ -135,6 +145,7 @@ impl Memory {
             (a.end != b.end, "the end token"),
             (a.seed != b.seed, "the seed"),
             (a.tokens != b.tokens || a.words != b.words, "the contexts in use"),
+            (a.lexicon != b.lexicon, "the lexicon"),
         ];
         if let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) {
             return Err(Error::Merge(what));
@@ -198,8 +209,31 @@ impl Memory {
         made.weighing(settings, tables, slot, first)
     }
 
+    /// Returns the lexicon, if there is one, with the words of the vocabulary.
+    pub(crate) fn lexicon(&self) -> Option<(&Words, &Lexicon)> {
+        let words = self.words.as_deref()?;
+        Some((words, words.lexicon()?))
+    }
+
+    /// Returns the members of the classes of a level of the lexicon.
+    pub(crate) fn members(&self, level: usize) -> Result<&Members, Error> {
+        let made = match self.members.get() {
+            Some(made) => made,
+            None => {
+                let prior = &self.prior().p;
+                let of =
+                    |level| Members::new(&self.settings, &self.keys, &self.tables, prior, level);
+                let made = (0..self.settings.levels()).map(of).collect::<Result<_, Error>>()?;
+                self.members.get_or_init(|| Arc::new(made))
+            }
+        };
+        Ok(&made[level])
+    }
+
     /// Gives the state another number: what was derived from the old one is derived anew.
     pub(super) fn stamp_anew(&mut self) {
+        // Of a memory that is elsewhere, they may have been read in part.
+        self.members = OnceLock::new();
         self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
     }
 

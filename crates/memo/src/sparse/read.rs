@@ -4,6 +4,7 @@
 //! that followed the shorter one, so only these are looked up. Counts are exact but for contexts that share a hash, which in a
 //! frozen memory are more.
 
+use super::general::{GeneralLevels, Predictions};
 use super::keys::{BOUNDARY, Keys};
 use super::settings::{Context, WORD_REACH};
 use super::smoothing::NEW;
@@ -94,7 +95,7 @@ impl Level {
     }
 
     #[inline(always)]
-    fn push(&mut self, token: u32, count: i64) {
+    pub(super) fn push(&mut self, token: u32, count: i64) {
         // More may have been forgotten than memorized.
         if count > 0 {
             self.totals.add(count);
@@ -120,6 +121,8 @@ pub(crate) struct Levels {
     used_tokens: usize,
     words: Vec<Level>,
     used_words: usize,
+    /// By level of the lexicon.
+    pub(crate) general: Vec<GeneralLevels>,
 }
 
 impl Levels {
@@ -223,6 +226,7 @@ pub(crate) struct Reader {
     hashes: Vec<u64>,
     pub(crate) levels: Levels,
     firsts: Firsts,
+    pub(super) predictions: Predictions,
 }
 
 /// Totals of single tokens that were read before, and the most that a token followed each, in one state of a memory. A frequent
@@ -237,7 +241,13 @@ struct Firsts {
 const LISTED_AT_ONCE: i64 = 16;
 
 /// Makes an empty level at the end of those in use.
-fn next_level(levels: &mut Vec<Level>, used: usize, slot: usize, span: usize, weighing: Weighing) {
+pub(super) fn next_level(
+    levels: &mut Vec<Level>,
+    used: usize,
+    slot: usize,
+    span: usize,
+    weighing: Weighing,
+) {
     if levels.len() == used {
         levels.push(Level::default());
     }
@@ -248,17 +258,19 @@ impl Reader {
     /// Reads what followed a context, which is a view ([`Memory::view`]): it has no end token in it.
     pub(crate) fn read(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
         self.read_tokens(memory, context)?;
-        self.read_words(memory, context)
+        self.read_words(memory, context)?;
+        self.read_general(memory, context)
     }
 
     /// Reads what followed contexts of tokens alone.
     pub(crate) fn read_tokens(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
-        let Reader { hashes, levels, firsts } = self;
+        let Reader { hashes, levels, firsts, .. } = self;
         let settings = memory.settings();
         let before = context.last().copied().unwrap_or(BOUNDARY);
         levels.before = before;
         levels.used_tokens = 0;
         levels.used_words = 0;
+        levels.general.iter_mut().for_each(GeneralLevels::clear);
         memory.keys.suffixes(context, hashes);
         let successors = memory.tables.table(TableKind::Successors);
         let events = memory.tables.table(TableKind::Events);

@@ -1,11 +1,13 @@
 //! Settings of a sparse memory: its vocabulary, its seed and its slots.
 //!
 //! A *slot* is a context in use: the last 1, 2, 3 … tokens before a position (the newest head of a layer of that length), or
-//! the last few words in their normal form ([`crate::words`]). Settings are plain numbers: equal settings and equal texts give
-//! equal memories, bit for bit.
+//! the last few words in their normal form ([`crate::words`]), or the last few units of text, those that a lexicon has classes for as
+//! their classes ([`crate::lexicon`]). Settings are plain numbers: equal settings and equal texts give equal memories, bit for bit.
 
 use super::Error;
 use super::partition::TOKEN_BITS;
+use super::tables::TableKind;
+use crate::lexicon::Lexicon;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -15,8 +17,17 @@ pub const MAX_VOCABULARY: u32 = (1 << TOKEN_BITS) - 1;
 /// Tokens before a position within which its context of words must begin.
 pub(crate) const WORD_REACH: usize = 64;
 
-/// The most slots: a slot's number is part of a key.
-const MOST_SLOTS: usize = 16;
+/// The most slots whose keys are in one table: a slot's number there is part of a key.
+pub(crate) const MOST_SLOTS: usize = 16;
+
+/// The lengths of generalised contexts, in units.
+pub(crate) const GENERAL: [u32; 4] = [1, 2, 4, 8];
+
+/// How many of these, from the shortest on, can be listed.
+pub(crate) const GENERAL_LISTED: usize = 2;
+
+/// Slots of a level of a lexicon: one of members (a class, and the tokens that units of it began with), and generalised contexts.
+pub(crate) const GENERAL_SLOTS: usize = 1 + GENERAL.len();
 
 /// The context that a slot sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,12 +36,20 @@ pub enum Context {
     Tokens(u32),
     /// The last so many words, and the symbols after them.
     Words(u32),
+    /// The last so many units of text, with the classes that a level of the lexicon has for them.
+    Classes {
+        /// The level.
+        level: u32,
+        /// The units.
+        units: u32,
+    },
 }
 
 impl Context {
-    /// Returns its length, in tokens or in words.
+    /// Returns its length, in tokens, words or units.
     pub(crate) fn len(self) -> usize {
-        let (Context::Tokens(len) | Context::Words(len)) = self;
+        let (Context::Tokens(len) | Context::Words(len) | Context::Classes { units: len, .. }) =
+            self;
         len as usize
     }
 }
@@ -58,6 +77,29 @@ pub struct Settings {
     /// The lengths of the contexts of words, the shortest first; none for a memory of tokens alone.
     #[serde(default)]
     pub words: Vec<u32>,
+    /// The lexicon that contexts are generalised by, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lexicon: Option<LexiconSettings>,
+}
+
+/// What a memory depends on of a lexicon.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LexiconSettings {
+    /// Its digest, in hexadecimal digits.
+    pub digest: String,
+    /// How many classes each of its levels has.
+    pub classes: Vec<u32>,
+}
+
+impl LexiconSettings {
+    /// Returns those of a lexicon.
+    pub fn of(lexicon: &Lexicon) -> Self {
+        LexiconSettings {
+            digest: blake3::Hash::from_bytes(lexicon.digest()).to_hex().to_string(),
+            classes: (0..lexicon.levels()).map(|level| lexicon.classes(level) as u32).collect(),
+        }
+    }
 }
 
 impl Settings {
@@ -69,8 +111,8 @@ impl Settings {
 
     /// Makes settings with the default contexts of tokens, and none of words.
     pub fn new(vocabulary: u32, end: u32, seed: u64) -> Result<Self, Error> {
-        let settings =
-            Settings { vocabulary, end, seed, tokens: Self::TOKENS.to_vec(), words: Vec::new() };
+        let (tokens, words) = (Self::TOKENS.to_vec(), Vec::new());
+        let settings = Settings { vocabulary, end, seed, tokens, words, lexicon: None };
         settings.check()?;
         Ok(settings)
     }
@@ -81,17 +123,75 @@ impl Settings {
         Settings { words: Self::WORDS.to_vec(), ..self }
     }
 
-    /// Returns how many slots there are.
+    /// Adds generalised contexts, by a lexicon or by none.
+    #[must_use]
+    pub fn with_lexicon(self, lexicon: Option<&Lexicon>) -> Self {
+        Settings { lexicon: lexicon.map(LexiconSettings::of), ..self }
+    }
+
+    /// Returns how many slots there are of tokens and words.
     pub fn slots(&self) -> usize {
         self.tokens.len() + self.words.len()
     }
 
+    /// Returns whether the words of the vocabulary are needed.
+    pub(crate) fn needs_words(&self) -> bool {
+        !self.words.is_empty() || self.lexicon.is_some()
+    }
+
+    /// Returns how many levels the lexicon has.
+    pub(crate) fn levels(&self) -> usize {
+        self.lexicon.as_ref().map_or(0, |lexicon| lexicon.classes.len())
+    }
+
+    /// Returns how many slots there are, with those of the lexicon's levels, which are the last.
+    pub(crate) fn all_slots(&self) -> usize {
+        self.slots() + self.levels() * GENERAL_SLOTS
+    }
+
+    /// Returns the slot of a level's members.
+    pub(crate) fn members(&self, level: usize) -> usize {
+        self.slots() + level * GENERAL_SLOTS
+    }
+
+    /// Returns one past the largest number that stands for what came next: a token or, from the vocabulary on, a class.
+    pub(crate) fn symbols(&self) -> u32 {
+        let classes = self.lexicon.iter().flat_map(|lexicon| &lexicon.classes);
+        self.vocabulary + classes.max().copied().unwrap_or(0)
+    }
+
     /// Returns the context of a slot.
     pub fn context(&self, slot: usize) -> Context {
+        if let Some(general) = slot.checked_sub(self.slots()) {
+            let units = (general % GENERAL_SLOTS).checked_sub(1).map_or(0, |i| GENERAL[i]);
+            return Context::Classes { level: (general / GENERAL_SLOTS) as u32, units };
+        }
         match self.tokens.get(slot) {
             Some(&len) => Context::Tokens(len),
             None => Context::Words(self.words[slot - self.tokens.len()]),
         }
+    }
+
+    /// Returns the table of a slot's contexts.
+    pub(crate) fn table(&self, slot: usize) -> TableKind {
+        match (slot, self.listed(slot)) {
+            (0, _) => TableKind::Pairs,
+            (_, true) => TableKind::Successors,
+            (_, false) => TableKind::Events,
+        }
+    }
+
+    /// Returns the numbers of all slots in keys, of which each table has its own; `None` if there are too many slots. Those of
+    /// tokens and words do not depend on the lexicon.
+    pub(crate) fn numbers(&self) -> Option<Vec<usize>> {
+        let mut numbers: Vec<usize> = (0..self.slots()).collect();
+        for slot in self.slots()..self.all_slots() {
+            let table = self.table(slot);
+            let taken =
+                |number: usize| (0..slot).any(|s| self.table(s) == table && numbers[s] == number);
+            numbers.push((0..MOST_SLOTS).find(|&number| !taken(number))?);
+        }
+        Some(numbers)
     }
 
     /// Returns whether the successors of a slot's contexts can be listed: those of the shortest contexts, which are many, and of
@@ -100,12 +200,13 @@ impl Settings {
         match self.context(slot) {
             Context::Tokens(len) => len <= 3,
             Context::Words(len) => Some(&len) == self.words.first(),
+            Context::Classes { units, .. } => units <= GENERAL[GENERAL_LISTED - 1],
         }
     }
 
-    /// Returns whether a slot's contexts are the longest of their kind.
+    /// Returns whether counts of a slot's contexts count in full: the longest of their kind, and generalised ones.
     pub(crate) fn is_last(&self, slot: usize) -> bool {
-        slot + 1 == self.tokens.len() || slot + 1 == self.slots()
+        slot + 1 == self.tokens.len() || slot + 1 >= self.slots()
     }
 
     /// Returns the longest context of tokens.
@@ -115,7 +216,7 @@ impl Settings {
 
     /// Returns how many tokens before a position slots can see.
     pub fn reach(&self) -> usize {
-        let words = if self.words.is_empty() { 0 } else { WORD_REACH };
+        let words = if self.needs_words() { WORD_REACH } else { 0 };
         self.longest().max(words)
     }
 
@@ -157,6 +258,12 @@ impl Settings {
         }
         if self.slots() > MOST_SLOTS {
             return wrong(format!("{} contexts (at most {MOST_SLOTS})", self.slots()));
+        }
+        if self.symbols() > MAX_VOCABULARY {
+            return wrong(format!("{} tokens and classes", self.symbols()));
+        }
+        if self.numbers().is_none() {
+            return wrong(format!("a lexicon of {} levels (at most 2)", self.levels()));
         }
         if self.tokens.len() < 2 || self.tokens[..2] != [1, 2] {
             return wrong("contexts of tokens begin with 1 and 2".into());

@@ -271,7 +271,7 @@ impl ShardReader {
         if lens.len() != request.each().count()
             || tokens.len() != counts.len()
             || entries != tokens.len() as u64
-            || tokens.iter().any(|&token| token >= self.settings().vocabulary)
+            || tokens.iter().any(|&token| token >= self.settings().symbols())
         {
             return Err(wrong());
         }

@@ -141,7 +141,7 @@ impl Smoothing {
             }
         }
         let mean = if weight > 0.0 { sum / weight } else { 1.0 };
-        let slots = 0..settings.slots();
+        let slots = 0..settings.all_slots();
         let discounts = slots.map(|slot| {
             let [one, two, three] = discounts(tables.histograms[slot]);
             let further = if settings.is_last(slot) { 0 } else { settings.context(slot).len() };

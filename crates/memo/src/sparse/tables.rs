@@ -4,7 +4,7 @@
 //! - *Pairs* (v, w): how often w followed v, exactly; the successors of v lie together. The number of different v before w, the
 //!   continuation count, is derived from it and never added.
 //! - *Successors*: contexts of two tokens, and of the fewest words, each with the tokens that followed; those of a context lie
-//!   together.
+//!   together. Short generalised contexts too, with the tokens or classes that followed.
 //! - *Events*: contexts of more tokens or words together with the token that followed, in one hash. They cannot be listed, but
 //!   the successors of the shorter context are the only tokens that they can have.
 
@@ -12,6 +12,7 @@ use super::fetched::Fetched;
 use super::keys::{Cell, Keys, PAIR_BITS};
 use super::packed::EntryLayout;
 use super::partition::{KEY_BITS, LargeCount, Partition, Section};
+use super::settings::MOST_SLOTS;
 use super::{Error, PARTITIONS, Settings};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -87,8 +88,22 @@ pub(crate) struct Tables {
     pub(crate) continuations: Arc<Vec<i64>>,
     /// Derived, one a slot.
     pub(crate) histograms: Vec<Histogram>,
+    /// The slot of each number in keys, table by table.
+    slots: [SlotsByNumber; TableKind::ALL.len()],
     /// Leaves of unigrams that changed: see [`super::digest`].
     pub(crate) changed: Vec<bool>,
+}
+
+/// The slots of the numbers in the keys of a table; what no slot has is a slot that does not exist.
+type SlotsByNumber = [u8; MOST_SLOTS];
+
+/// Returns the slots of the numbers in the keys of each table.
+fn slots_by_number(settings: &Settings) -> [SlotsByNumber; TableKind::ALL.len()] {
+    let mut slots = [[u8::MAX; MOST_SLOTS]; TableKind::ALL.len()];
+    for (slot, number) in settings.numbers().unwrap_or_default().into_iter().enumerate() {
+        slots[settings.table(slot) as usize][number] = slot as u8;
+    }
+    slots
 }
 
 /// Unigrams in one leaf of the digest.
@@ -101,7 +116,8 @@ impl Tables {
             unigrams: Arc::new(vec![0; n]),
             tables: TableKind::ALL.map(|kind| Table::new(entry_layout(settings, kind))),
             continuations: Arc::new(vec![0; n]),
-            histograms: vec![Histogram::default(); settings.slots()],
+            histograms: vec![Histogram::default(); settings.all_slots()],
+            slots: slots_by_number(settings),
             changed: vec![false; n.div_ceil(UNIGRAM_LEAF)],
         }
     }
@@ -148,7 +164,7 @@ impl Tables {
         settle: bool,
     ) -> Result<(), Error> {
         let Table { layout, partitions, .. } = &mut self.tables[kind as usize];
-        let (layout, slots) = (*layout, self.histograms.len());
+        let (layout, empty) = (*layout, (self.slots[kind as usize], self.histograms.len()));
         let buffers = <(Vec<u64>, Vec<u64>, Vec<(u64, i64)>)>::default;
         let partitions = partitions.par_iter_mut().enumerate();
         let changed = partitions.map_init(buffers, |(ranks, aside, changes), (p, partition)| {
@@ -158,7 +174,7 @@ impl Tables {
             let same = ranks.chunk_by(|a, b| a == b);
             changes.clear();
             changes.extend(same.map(|same| (same[0], weight.wrapping_mul(same.len() as i64))));
-            let mut derived = Derived::new(kind, layout, slots);
+            let mut derived = Derived::new(kind, layout, empty);
             partition.add(layout, changes, settle, |rank, before, after| {
                 derived.count(rank, before, after);
             })?;
@@ -177,14 +193,14 @@ impl Tables {
         for (token, &count) in other.unigrams.iter().enumerate().filter(|(_, count)| **count != 0) {
             self.add_unigrams(&[token as u32], count);
         }
-        let slots = self.histograms.len();
         for kind in TableKind::ALL {
             let layout = self.table(kind).layout;
+            let empty = (self.slots[kind as usize], self.histograms.len());
             let partitions = self.tables[kind as usize].partitions.par_iter_mut();
             let merged = partitions.zip(&other.table(kind).partitions).map(|(mine, theirs)| {
                 let mut changes = Vec::new();
                 theirs.each(layout, |rank, count| changes.push((rank, count)))?;
-                let mut derived = Derived::new(kind, layout, slots);
+                let mut derived = Derived::new(kind, layout, empty);
                 mine.add(layout, &changes, true, |rank, before, after| {
                     derived.count(rank, before, after);
                 })?;
@@ -200,12 +216,11 @@ impl Tables {
     pub(crate) fn derive_all(&mut self) -> Result<(), Error> {
         Arc::make_mut(&mut self.continuations).fill(0);
         self.histograms.fill(Histogram::default());
-        let slots = self.histograms.len();
         for kind in TableKind::ALL {
             let Table { layout, partitions, .. } = self.table(kind);
-            let layout = *layout;
+            let (layout, empty) = (*layout, (self.slots[kind as usize], self.histograms.len()));
             let counted = partitions.par_iter().map(|partition| {
-                let mut derived = Derived::new(kind, layout, slots);
+                let mut derived = Derived::new(kind, layout, empty);
                 partition.each(layout, |rank, count| derived.count(rank, 0, count))?;
                 Ok(derived)
             });
@@ -255,10 +270,10 @@ impl Tables {
 
 /// Returns how the entries of a table are laid out.
 fn entry_layout(settings: &Settings, kind: TableKind) -> EntryLayout {
-    let token_bits = u32::BITS - (settings.vocabulary - 1).leading_zeros();
+    let bits = |symbols: u32| u32::BITS - (symbols - 1).leading_zeros();
     match kind {
-        TableKind::Pairs => EntryLayout::new(PAIR_BITS, token_bits),
-        TableKind::Successors => EntryLayout::new(KEY_BITS, token_bits),
+        TableKind::Pairs => EntryLayout::new(PAIR_BITS, bits(settings.vocabulary)),
+        TableKind::Successors => EntryLayout::new(KEY_BITS, bits(settings.symbols())),
         TableKind::Events => EntryLayout::new(KEY_BITS, 0),
     }
 }
@@ -267,21 +282,22 @@ fn entry_layout(settings: &Settings, kind: TableKind) -> EntryLayout {
 struct Derived {
     kind: TableKind,
     layout: EntryLayout,
+    slots: SlotsByNumber,
     continuations: Vec<(u32, i64)>,
     histograms: Vec<Histogram>,
 }
 
 impl Derived {
-    fn new(kind: TableKind, layout: EntryLayout, slots: usize) -> Self {
-        let histograms = vec![Histogram::default(); slots];
-        Derived { kind, layout, continuations: Vec::new(), histograms }
+    fn new(kind: TableKind, layout: EntryLayout, (slots, n): (SlotsByNumber, usize)) -> Self {
+        let histograms = vec![Histogram::default(); n];
+        Derived { kind, layout, slots, continuations: Vec::new(), histograms }
     }
 
     #[inline(always)]
     fn count(&mut self, rank: u64, before: i64, after: i64) {
         let (key, token) = self.layout.parts(rank);
-        let slot = if self.kind == TableKind::Pairs { 0 } else { Keys::slot(key) };
-        if let Some(histogram) = self.histograms.get_mut(slot) {
+        let number = if self.kind == TableKind::Pairs { 0 } else { Keys::number(key) };
+        if let Some(histogram) = self.histograms.get_mut(usize::from(self.slots[number])) {
             for (count, step) in [(before, -1), (after, 1)] {
                 if (1..=4).contains(&count) {
                     histogram[count as usize - 1] += step;

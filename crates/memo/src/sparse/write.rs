@@ -5,6 +5,7 @@
 //! of threads nor the order can be seen in the result. All that is ever done is adding a signed weight at a position;
 //! forgetting is the same with the opposite sign.
 
+use super::general::{General, GeneralContext, Generalizer, class_hash, is_listed};
 use super::keys::{BOUNDARY, Cell, Keys};
 use super::scope::Scope;
 use super::settings::WORD_REACH;
@@ -228,6 +229,28 @@ impl Writer<'_> {
             if p < document.len() {
                 state.push(vocabulary, document[p]);
             }
+        }
+        let Some(lexicon) = vocabulary.lexicon() else { return };
+        let mut general = Generalizer::new(vocabulary, lexicon, document, positions.start);
+        for p in positions.clone() {
+            for level in 0..self.settings.levels() {
+                let General { contexts, class } = general.general(level);
+                let members = self.settings.members(level);
+                if let Some(class) = class {
+                    successors.push(self.keys.listed(members, class_hash(class), token(p)));
+                }
+                let next = class.map_or(token(p), |class| self.settings.vocabulary + class);
+                for (i, context) in contexts.into_iter().enumerate() {
+                    let Some(GeneralContext { hash, .. }) = context else { continue };
+                    let slot = members + 1 + i;
+                    if is_listed(i) {
+                        successors.push(self.keys.listed(slot, hash, next));
+                    } else {
+                        events.push(self.keys.event(slot, hash, next));
+                    }
+                }
+            }
+            general.advance();
         }
     }
 }

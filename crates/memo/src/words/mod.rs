@@ -59,7 +59,9 @@ pub(crate) use spelling::{Follower, SpelledWord, Spelling};
 pub use state::WordState;
 pub use units::{MAX_UNITS, UnitState, each_unit, normal_form, unit_hash};
 
+use crate::lexicon::Lexicon;
 use normal::{ASCII, Code, each_code};
+use std::sync::Arc;
 
 /// The longest contexts, in words.
 pub const MAX_WORDS: usize = 4;
@@ -74,6 +76,8 @@ pub struct Words {
     offsets: Box<[u32]>,
     /// [`Code`]s: one byte or three each.
     codes: Box<[u8]>,
+    /// Which units of text are alike, if somebody said so.
+    lexicon: Option<Arc<Lexicon>>,
 }
 
 impl Words {
@@ -98,7 +102,18 @@ impl Words {
             assert!(codes.len() < RAW as usize, "a vocabulary has less than 2 GiB of text");
         }
         offsets.push(codes.len() as u32);
-        Words { offsets: offsets.into(), codes: codes.into() }
+        Words { offsets: offsets.into(), codes: codes.into(), lexicon: None }
+    }
+
+    /// Adds a lexicon: which units of text are alike.
+    #[must_use]
+    pub fn with_lexicon(self, lexicon: Arc<Lexicon>) -> Self {
+        Words { lexicon: Some(lexicon), ..self }
+    }
+
+    /// Returns the lexicon, if there is one.
+    pub fn lexicon(&self) -> Option<&Arc<Lexicon>> {
+        self.lexicon.as_ref()
     }
 
     /// Appends the codes of a piece; `false` if it does not consist of whole characters, or has no codes.

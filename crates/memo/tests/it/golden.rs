@@ -76,7 +76,8 @@ fn compositions() {
 #[test]
 fn sparse_memories() {
     let tokens = vec![1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 64];
-    let settings = Settings { vocabulary: 500, end: 499, seed: 42, tokens, words: vec![2, 4] };
+    let settings =
+        Settings { vocabulary: 500, end: 499, seed: 42, tokens, words: vec![2, 4], lexicon: None };
     let words = Words::new((0..500).map(|token| format!(" Word{token}")));
     let mut memory = Memory::with_words(settings, Some(Arc::new(words))).unwrap();
     let empty = memory.digest().unwrap().to_string();

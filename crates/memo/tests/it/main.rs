@@ -6,6 +6,7 @@ mod dense_file;
 mod dense_limits;
 mod dense_oracle;
 mod dense_protocol;
+mod general;
 mod golden;
 mod johnson_lindenstrauss;
 mod lexicon;

@@ -2,7 +2,7 @@
 
 use crate::sparse_common::memory_of;
 use memo::random::{Purpose, Stream};
-use memo::readout::{BACKOFF, Generation, Matching, Repair, Sampling, Scratch};
+use memo::readout::{BACKOFF, Generation, Repair, Sampling, Scratch};
 use memo::sparse::{Memory, Settings};
 use memo::words::Words;
 use std::collections::HashMap;

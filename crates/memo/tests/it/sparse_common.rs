@@ -1,5 +1,6 @@
 //! Text made for tests, and memories of it: words with Zipf-like frequencies, in phrases that come back.
 
+use memo::lexicon::Lexicon;
 use memo::random::{Purpose, Stream};
 use memo::sparse::{Digest, Memory, Settings, Span};
 use memo::words::Words;
@@ -42,12 +43,45 @@ pub(crate) fn words(vocabulary: u32) -> Arc<Words> {
     Arc::new(Words::new((0..vocabulary).map(piece)))
 }
 
-/// An empty memory, with contexts of words or without.
-pub(crate) fn empty(vocabulary: u32, with_words: bool) -> Memory {
-    if !with_words {
-        return Memory::new(settings(vocabulary)).unwrap();
+/// The contexts of a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Contexts {
+    Tokens,
+    Words,
+    /// Of words, and generalised ones.
+    Classes,
+}
+
+impl From<bool> for Contexts {
+    fn from(with_words: bool) -> Self {
+        if with_words { Contexts::Words } else { Contexts::Tokens }
     }
-    Memory::with_words(settings(vocabulary).with_words(), Some(words(vocabulary))).unwrap()
+}
+
+/// Two levels of classes for most words of [`words`], and for commas.
+pub(crate) fn lexicon(vocabulary: u32) -> Arc<Lexicon> {
+    let words = (0..vocabulary).filter(|token| token % 3 != 1).map(|token| {
+        let fine = (token % 2 == 0).then(|| format!("fine{}", token % 8));
+        (format!("W{token}"), vec![fine, Some(format!("coarse{}", token % 3))])
+    });
+    let comma = (",".to_owned(), vec![Some("comma".to_owned())]);
+    Arc::new(Lexicon::new(words.chain([comma])).unwrap())
+}
+
+/// An empty memory.
+pub(crate) fn empty(vocabulary: u32, contexts: impl Into<Contexts>) -> Memory {
+    let (settings, words) = (settings(vocabulary), words(vocabulary));
+    match contexts.into() {
+        Contexts::Tokens => Memory::new(settings),
+        Contexts::Words => Memory::with_words(settings.with_words(), Some(words)),
+        Contexts::Classes => {
+            let lexicon = lexicon(vocabulary);
+            let settings = settings.with_words().with_lexicon(Some(&lexicon));
+            let words = Arc::unwrap_or_clone(words).with_lexicon(lexicon);
+            Memory::with_words(settings, Some(Arc::new(words)))
+        }
+    }
+    .unwrap()
 }
 
 /// Documents, each once and whole.
@@ -56,8 +90,12 @@ pub(crate) fn whole(documents: &[Vec<u32>]) -> Vec<Span<'_>> {
 }
 
 /// The digest of a memory of documents.
-pub(crate) fn digest_of(vocabulary: u32, with_words: bool, documents: &[Vec<u32>]) -> Digest {
-    let mut memory = empty(vocabulary, with_words);
+pub(crate) fn digest_of(
+    vocabulary: u32,
+    contexts: impl Into<Contexts>,
+    documents: &[Vec<u32>],
+) -> Digest {
+    let mut memory = empty(vocabulary, contexts);
     memory.write(&whole(documents)).unwrap();
     memory.digest().unwrap()
 }

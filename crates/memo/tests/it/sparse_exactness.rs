@@ -1,7 +1,7 @@
 //! Memorizing and forgetting are sums: whatever the order, the batches, the threads or the detours, the same texts make
 //! the same memory, bit for bit. Without this, "forgotten" would be a figure of speech.
 
-use crate::sparse_common::{digest_of, empty, on_threads, settings, text, whole};
+use crate::sparse_common::{Contexts, digest_of, empty, on_threads, settings, text, whole};
 use memo::readout::{BACKOFF, Scratch};
 use memo::sparse::{
     Digest, Error, LargeCount, Leaves, Memory, PARTITIONS, SavedMemory, Scope, Section, Settings,
@@ -16,8 +16,12 @@ fn documents(vocabulary: u32) -> impl Strategy<Value = Vec<Vec<u32>>> {
     prop::collection::vec(prop::collection::vec(0..vocabulary - 1, 0..100), 1..7)
 }
 
-fn memory_with(vocabulary: u32, words: bool, spans: &[Span<'_>]) -> Memory {
-    let mut memory = empty(vocabulary, words);
+fn contexts() -> impl Strategy<Value = Contexts> {
+    prop::sample::select(vec![Contexts::Tokens, Contexts::Words, Contexts::Classes])
+}
+
+fn memory_with(vocabulary: u32, contexts: impl Into<Contexts>, spans: &[Span<'_>]) -> Memory {
+    let mut memory = empty(vocabulary, contexts);
     memory.write(spans).unwrap();
     memory
 }
@@ -37,7 +41,7 @@ proptest! {
 
     #[test]
     fn order_batches_and_threads_cannot_be_seen(
-        docs in documents(50), others in documents(50), words in any::<bool>(), threads in 1usize..5, turn in 0usize..7,
+        docs in documents(50), others in documents(50), words in contexts(), threads in 1usize..5, turn in 0usize..7,
     ) {
         let expected = digest_of(50, words, &docs);
         let mut turned = docs.clone();
@@ -63,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_is_memorizing_both(a in documents(40), b in documents(40), words in any::<bool>()) {
+    fn merging_is_memorizing_both(a in documents(40), b in documents(40), words in contexts()) {
         let mut merged = memory_with(40, words, &whole(&a));
         merged.digest().unwrap();
         merged.merge(&memory_with(40, words, &whole(&b))).unwrap();
@@ -78,7 +82,7 @@ proptest! {
     #[test]
     fn parts_of_a_document_add_up_to_it(
         document in prop::collection::vec(0u32..29, 0..150), cuts in prop::collection::vec(0usize..152, 0..5),
-        words in any::<bool>(),
+        words in contexts(),
     ) {
         let end = document.len() + 1;
         let mut cuts: Vec<usize> = cuts.into_iter().map(|c| c.min(end)).chain([0, end]).collect();
@@ -106,7 +110,7 @@ proptest! {
     /// even a trace of having been there.
     #[test]
     fn a_walk_that_returns_leaves_nothing(
-        docs in documents(30), steps in prop::collection::vec((0usize..7, any::<bool>()), 0..30), words in any::<bool>(),
+        docs in documents(30), steps in prop::collection::vec((0usize..7, any::<bool>()), 0..30), words in contexts(),
     ) {
         let mut memory = empty(30, words);
         let nothing = contents(&memory);
@@ -127,7 +131,7 @@ proptest! {
 
     /// A memory larger than RAM is made scope by scope, and comes out as it would in one go.
     #[test]
-    fn scopes_add_up_to_the_whole(docs in documents(60), cuts in prop::collection::vec(1..PARTITIONS, 0..4), words in any::<bool>()) {
+    fn scopes_add_up_to_the_whole(docs in documents(60), cuts in prop::collection::vec(1..PARTITIONS, 0..4), words in contexts()) {
         let mut cuts: Vec<usize> = cuts.into_iter().chain([0, PARTITIONS]).collect();
         cuts.sort_unstable();
         cuts.dedup();
@@ -145,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn a_memory_survives_its_checkpoint(docs in documents(60), repeat in 0usize..400, words in any::<bool>(), kept in any::<bool>()) {
+    fn a_memory_survives_its_checkpoint(docs in documents(60), repeat in 0usize..400, words in contexts(), kept in any::<bool>()) {
         let mut memory = memory_with(60, words, &whole(&docs));
         memory.memorize(&vec![7; repeat]).unwrap();
         let mut restored = Saved::of(&memory, kept).restore();
@@ -254,7 +258,7 @@ fn a_long_text_is_the_same_on_any_number_of_threads() {
         .into_iter()
         .map(|threads| {
             on_threads(threads, || {
-                let mut memory = empty(2_000, true);
+                let mut memory = empty(2_000, Contexts::Classes);
                 if threads > 1 {
                     memory.memorize(&other).unwrap();
                 }
@@ -274,7 +278,7 @@ fn a_long_text_is_the_same_on_any_number_of_threads() {
 #[test]
 fn what_is_packed_and_what_is_beside_it_cannot_be_told_apart() {
     let (long, short) = (text(20_000, 500, 3), text(300, 500, 4));
-    for words in [false, true] {
+    for words in [Contexts::Tokens, Contexts::Words, Contexts::Classes] {
         let mut at_once = memory_with(500, words, &[Span::whole(&long, 1), Span::whole(&short, 1)]);
         let mut bit_by_bit = empty(500, words);
         bit_by_bit.memorize(&long).unwrap();
@@ -302,7 +306,7 @@ fn what_is_packed_and_what_is_beside_it_cannot_be_told_apart() {
 #[test]
 fn a_clone_does_not_see_changes() {
     let (first, second) = (text(9_000, 300, 5), text(400, 300, 6));
-    for words in [false, true] {
+    for words in [Contexts::Tokens, Contexts::Words, Contexts::Classes] {
         let mut memory = memory_with(300, words, &[Span::whole(&first, 1)]);
         let (before, evidence) = (contents(&memory), memory.evidence(&second[..40]).unwrap());
         let mut clone = memory.clone();

@@ -176,7 +176,7 @@ fn a_long_text_is_read_as_it_was_counted() {
     let others =
         Constants { quote: 1.5, window: 5, slip: 0.2, gain: [1.0, 3.0], ..Constants::DEFAULT };
     for constants in [Constants::DEFAULT, others] {
-        let readout = Backoff { constants };
+        let readout = Backoff { constants, ..Backoff::default() };
         let compare = |context: &[u32]| {
             let mut scratch = Scratch::default();
             let found = readout.distribution(&memory, context, &mut scratch).unwrap();
