@@ -5,7 +5,7 @@ use crate::app::AppState;
 use crate::config::Limits;
 use crate::error::{ApiError, ErrorCode};
 use crate::workers::Cancelled;
-use memo_store::{CompletionOptions, CompletionStream, CompletionToken, TokenScore};
+use memo_store::{CompletionOptions, CompletionStream, CompletionToken, ReadOptions, TokenScore};
 
 /// Tokens that are generated or scored before a change gets its turn.
 const SLICE: usize = 256;
@@ -93,7 +93,7 @@ pub(crate) fn score(
     let mut scores = Vec::with_capacity(text.len());
     for start in (0..text.len()).step_by(SLICE).take_while(|_| !cancelled()) {
         let slice = start..(start + SLICE).min(text.len());
-        scores.extend(app.model.read()?.token_scores(text, slice, top)?);
+        scores.extend(app.model.read()?.token_scores(text, slice, top, &ReadOptions::default())?);
     }
     app.metrics.scored.inc_by(scores.len() as u64);
     Ok(scores)

@@ -6,10 +6,12 @@
 use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::files;
+use memo::lexicon::Lexicon;
 use memo::sparse::Settings;
 use memo_text::{Tokenizer, TokenizerSpec};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The format of model directories that this program writes.
 pub(crate) const FORMAT: u32 = 2;
@@ -84,12 +86,14 @@ pub struct NewModel {
     pub words: bool,
     /// The seed of its keys.
     pub seed: u64,
+    /// Which words are alike, if somebody says so: contexts are generalised by it.
+    pub lexicon: Option<Arc<Lexicon>>,
 }
 
 impl Default for NewModel {
     /// GPT-2's tokenizer, and contexts of words.
     fn default() -> Self {
-        NewModel { tokenizer: Tokenizer::gpt2(), words: true, seed: 1 }
+        NewModel { tokenizer: Tokenizer::gpt2(), words: true, seed: 1, lexicon: None }
     }
 }
 
@@ -98,6 +102,8 @@ impl NewModel {
         let (n, end) = (self.tokenizer.vocab_size() as u32, self.tokenizer.eos());
         let memory = Settings::new(n, end, self.seed)?;
         let memory = if self.words { memory.with_words() } else { memory };
+        let memory = memory.with_lexicon(self.lexicon.as_deref());
+        memory.check()?;
         let (engine, tokenizer) = (ENGINE.to_owned(), self.tokenizer.name().to_owned());
         Ok(ModelConfig { format: FORMAT, engine, tokenizer, frozen: false, memory })
     }

@@ -4,6 +4,9 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Damage {
+    /// It is not there.
+    #[error("it is missing")]
+    Missing,
     /// It ends before it should.
     #[error("it is cut off")]
     CutOff,

@@ -93,6 +93,12 @@ pub enum Error {
     /// No document of this id.
     #[error("there is no document {0:?}; `memo docs` lists them")]
     NoDocument(String),
+    /// No class of this name.
+    #[error("the lexicon has no class {0:?}")]
+    NoClass(String),
+    /// No lexicon.
+    #[error("the model has no lexicon; `memo rebuild --lexicon FILE` gives it one")]
+    NoLexicon,
     /// No transaction of this number.
     #[error("there is no transaction {0}; `memo log` lists them")]
     NoTransaction(u64),

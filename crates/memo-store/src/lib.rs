@@ -36,6 +36,7 @@ mod damage;
 mod error;
 mod files;
 mod ledger;
+mod lexicon;
 mod lock;
 mod mapped;
 mod memory;
@@ -56,13 +57,14 @@ pub use self::progress::{Observer, Progress, Unit};
 pub use self::record::{CopyKind, ForgottenVersion, Place, TransactionKind};
 pub use self::selection::{DocumentFilter, Selection};
 pub use self::snapshot::{
-    Candidate, ClosestPassages, Completion, CompletionChoice, CompletionOptions, CompletionStream,
-    CompletionToken, CompletionTokens, ContentKind, ContextUnit, DigestReport, Document,
-    DocumentChange, DocumentDiff, DocumentMatches, DocumentState, DocumentText, Excerpt,
-    Explanation, FindOptions, FinishReason, ForgetPreview, MatchKind, MatchedContext, ModelCopy,
-    ModelDiff, Passage, PreviewDocument, PromptDiff, PromptMatch, Proof, RecallReport, ScoreReport,
+    Candidate, ClassMembers, ClosestPassages, Completion, CompletionChoice, CompletionOptions,
+    CompletionStream, CompletionToken, CompletionTokens, ContentKind, ContextUnit, DigestReport,
+    Document, DocumentChange, DocumentDiff, DocumentMatches, DocumentState, DocumentText, Excerpt,
+    Explanation, FindOptions, FinishReason, ForgetPreview, GeneralCandidate, GeneralSource,
+    GeneralUnit, LexiconStats, MatchKind, MatchedContext, ModelCopy, ModelDiff, Passage,
+    PreviewDocument, PromptDiff, PromptMatch, Proof, ReadOptions, RecallReport, ScoreReport,
     SlotEvidence, Snapshot, Source, Stats, Stretch, StretchSource, TextMatch, TextMatches,
-    TokenScore, Transaction, VerifyReport, Version, fresh_seed,
+    TokenScore, Transaction, VerifyReport, Version, WordClass, fresh_seed,
 };
 pub use self::source::{FILE_LABEL, FileConflict};
 pub use self::store::{

@@ -109,6 +109,7 @@ impl SamplingOptions {
             heal: true,
             find: true,
             guess: self.guess,
+            read: self.reading.options(),
         };
         options.check()?;
         Ok(options)

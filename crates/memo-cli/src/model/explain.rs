@@ -96,7 +96,7 @@ pub(crate) fn explain(
     let model = snapshot(&options.model, progress)?;
     let prompt = given(&options.prompt)?;
     progress.step("explaining");
-    let explanation = model.explain(&prompt, options.candidates as usize)?;
+    let explanation = model.explain(&prompt, options.candidates as usize, &options.reading.options())?;
     Ok(Box::new(ExplanationOutput { prompt, explanation }))
 }
 

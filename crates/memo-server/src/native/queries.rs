@@ -10,8 +10,8 @@ use axum::response::{IntoResponse, Response};
 use memo::readout::Sampling;
 use memo_store::{
     ClosestPassages, Completion, CompletionOptions, CompletionStream, CompletionToken, Explanation,
-    FindOptions, FinishReason, MatchedContext, Passage, PromptMatch, Stretch, TextMatches,
-    fresh_seed,
+    FindOptions, FinishReason, MatchedContext, Passage, PromptMatch, ReadOptions, Stretch,
+    TextMatches, fresh_seed,
 };
 use memo_text::StreamDecoder;
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,7 @@ impl CompleteRequest {
             heal: true,
             find: true,
             guess: self.guess,
+            ..default
         };
         let options = checked(options, limits)?;
         Ok((encode_prompt(app, &self.prompt)?, options))
@@ -230,7 +231,7 @@ pub(crate) async fn explain(
     Json(ExplainRequest { prompt, candidates }): Json<ExplainRequest>,
 ) -> Result<axum::Json<Explanation>, ApiError> {
     let count = candidates.unwrap_or(5).clamp(1, 50);
-    let explanation = app.read(move |_, snapshot| Ok(snapshot.explain(&prompt, count)?));
+    let explanation = app.read(move |_, snapshot| Ok(snapshot.explain(&prompt, count, &ReadOptions::default())?));
     Ok(axum::Json(explanation.await?))
 }
 

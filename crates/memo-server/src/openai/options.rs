@@ -5,7 +5,7 @@ use crate::config::Limits;
 use crate::error::ApiError;
 use crate::generate::checked;
 use memo::readout::Sampling;
-use memo_store::{CompletionOptions, fresh_seed};
+use memo_store::{CompletionOptions, ReadOptions, fresh_seed};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -111,6 +111,7 @@ impl Options {
             heal: true,
             find: true,
             guess: false,
+            read: ReadOptions::default(),
         };
         checked(options, limits)
     }

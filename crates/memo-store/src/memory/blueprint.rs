@@ -2,12 +2,13 @@
 
 use crate::config::ModelConfig;
 use crate::error::Error;
+use memo::lexicon::Lexicon;
 use memo::sparse::{Memory, Settings};
 use memo::words::Words;
 use memo_text::Tokenizer;
 use std::sync::Arc;
 
-/// The settings of a model's memory, and the words of its vocabulary if it has contexts of words.
+/// The settings of a model's memory, and the words of its vocabulary, with its lexicon, if it has contexts that need them.
 #[derive(Clone)]
 pub(crate) struct Blueprint {
     pub(crate) settings: Settings,
@@ -15,10 +16,25 @@ pub(crate) struct Blueprint {
 }
 
 impl Blueprint {
-    pub(crate) fn new(config: &ModelConfig, tokenizer: &Tokenizer) -> Self {
+    pub(crate) fn new(
+        config: &ModelConfig,
+        tokenizer: &Tokenizer,
+        lexicon: Option<Arc<Lexicon>>,
+    ) -> Self {
         let settings = config.memory.clone();
-        let words = (!settings.words.is_empty()).then(|| Arc::new(Words::new(tokenizer.pieces())));
+        let words = (!settings.words.is_empty() || lexicon.is_some()).then(|| {
+            let words = Words::new(tokenizer.pieces());
+            Arc::new(match lexicon {
+                Some(lexicon) => words.with_lexicon(lexicon),
+                None => words,
+            })
+        });
         Blueprint { settings, words }
+    }
+
+    /// The lexicon that contexts are generalised by.
+    pub(crate) fn lexicon(&self) -> Option<&Arc<Lexicon>> {
+        self.words.as_ref()?.lexicon()
     }
 
     /// A memory that has nothing in it.

@@ -8,9 +8,11 @@
 use super::healing::{Healed, Healing};
 use super::matched::Found;
 use super::stop::StopFilter;
-use super::{MatchKind, MatchedContext, Passage, PromptMatch, Snapshot, Stretch, TokenScore};
+use super::{
+    MatchKind, MatchedContext, Passage, PromptMatch, ReadOptions, Snapshot, Stretch, TokenScore,
+};
 use crate::error::Error;
-use memo::readout::{BACKOFF, Choice, Generation, Sampling, Scratch};
+use memo::readout::{Choice, Generation, Sampling, Scratch};
 use memo::sparse::Memory;
 use memo_text::{StreamDecoder, Tokenizer};
 use serde::Serialize;
@@ -39,6 +41,8 @@ pub struct CompletionOptions {
     pub find: bool,
     /// Whether to go on where the memory does not know how; with a temperature, completions always do.
     pub guess: bool,
+    /// How the memory is read.
+    pub read: ReadOptions,
 }
 
 impl Default for CompletionOptions {
@@ -53,6 +57,7 @@ impl Default for CompletionOptions {
             heal: true,
             find: true,
             guess: false,
+            read: ReadOptions::default(),
         }
     }
 }
@@ -87,7 +92,7 @@ impl CompletionOptions {
         if self.stop.iter().any(String::is_empty) {
             return refuse("stop", "a text that is not empty");
         }
-        Ok(())
+        self.read.check()
     }
 }
 
@@ -321,13 +326,14 @@ impl CompletionStream {
             };
             return Ok(Some(CompletionChoice { chosen, score, context }));
         }
+        let readout = options.read.readout();
         let (choice, score) = match options.top {
             Some(top) => {
                 let (choice, score) = generation
-                    .choose_seen(memory, &BACKOFF, |d, token| TokenScore::new(d, token, top))?;
+                    .choose_seen(memory, &readout, |d, token| TokenScore::new(d, token, top))?;
                 (choice, Some(score))
             }
-            None => (generation.choose(memory, &BACKOFF)?, None),
+            None => (generation.choose(memory, &readout)?, None),
         };
         if let Some(PromptMatch { tokens, .. }) = self.matched
             && !options.guesses()

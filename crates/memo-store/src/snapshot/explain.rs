@@ -3,7 +3,7 @@
 //! Sources are looked for in the ledger itself: the tokens of all live documents are searched for the longest end of
 //! the context that is followed by the token. So a source is never wrong, and there is no index to scrub.
 
-use super::Snapshot;
+use super::{GeneralCandidate, ReadOptions, Snapshot};
 use crate::error::Error;
 use crate::record::{DocumentRecord, Role, VersionRecord};
 use memo::sparse::{Context, Memory};
@@ -31,6 +31,8 @@ pub struct Candidate {
     pub probability: f64,
     /// What each slot remembers of it.
     pub evidence: Vec<SlotEvidence>,
+    /// What contexts say of it that are generalised by the lexicon, the longest of each level.
+    pub general: Vec<GeneralCandidate>,
     /// Where it stands in live documents; nothing if the model is frozen and has no texts.
     pub sources: Vec<Source>,
 }
@@ -124,15 +126,29 @@ const AROUND: usize = 24;
 
 impl Snapshot {
     /// Explains the `count` most probable continuations of a prompt.
-    pub fn explain(&self, prompt: &str, count: usize) -> Result<Explanation, Error> {
-        self.explain_tokens(&self.tokenizer.encode(prompt)?, count)
+    pub fn explain(
+        &self,
+        prompt: &str,
+        count: usize,
+        read: &ReadOptions,
+    ) -> Result<Explanation, Error> {
+        self.explain_tokens(&self.tokenizer.encode(prompt)?, count, read)
     }
 
     /// Explains the `count` most probable tokens after those of a context.
-    pub fn explain_tokens(&self, context: &[u32], count: usize) -> Result<Explanation, Error> {
+    pub fn explain_tokens(
+        &self,
+        context: &[u32],
+        count: usize,
+        read: &ReadOptions,
+    ) -> Result<Explanation, Error> {
+        read.check()?;
         let memory = self.memory()?;
-        let top = self.distribution(context)?.top(count)?;
+        let top = self.distribution(context, read)?.top(count)?;
         let evidence = memory.evidence(context)?;
+        // Switched off, a lexicon is no evidence.
+        let general =
+            if read.generalize > 0.0 { memory.general_evidence(context)? } else { Vec::new() };
         let mut candidates = Vec::new();
         for (token, probability) in top {
             let evidence = evidence.iter().filter_map(|slot| {
@@ -156,6 +172,7 @@ impl Snapshot {
                 text: self.tokenizer.decode_lossy(&[token]),
                 probability,
                 evidence: evidence.collect(),
+                general: self.general_candidates(context, &general, token)?,
                 sources: self.sources(context, token)?,
             });
         }
@@ -190,7 +207,7 @@ impl Snapshot {
         Ok(best.into_iter().map(|(_, source)| source).collect())
     }
 
-    fn source(
+    pub(super) fn source(
         &self,
         document: &DocumentRecord,
         version: &VersionRecord,

@@ -11,11 +11,14 @@ mod diff;
 mod documents;
 mod explain;
 mod find;
+mod general;
 mod healing;
+mod lexicon;
 mod matched;
 mod open;
 mod preview;
 mod prove;
+mod reading;
 mod score;
 mod shared;
 mod stats;
@@ -37,11 +40,14 @@ pub use self::explain::{
     Candidate, ContextUnit, Excerpt, Explanation, MatchedContext, SlotEvidence, Source,
 };
 pub use self::find::{DocumentMatches, FindOptions, TextMatch, TextMatches};
+pub use self::general::{GeneralCandidate, GeneralSource, GeneralUnit};
+pub use self::lexicon::{ClassMembers, WordClass};
 pub use self::matched::{MatchKind, PromptMatch};
 pub use self::preview::{ForgetPreview, PreviewDocument};
 pub use self::prove::Proof;
+pub use self::reading::ReadOptions;
 pub use self::score::{RecallReport, ScoreReport, TokenScore};
-pub use self::stats::Stats;
+pub use self::stats::{LexiconStats, Stats};
 pub use self::verify::{DigestReport, VerifyReport};
 
 pub(crate) use self::find::{cut, replaced};
@@ -53,9 +59,11 @@ use crate::damage::Damage;
 use crate::error::Error;
 use crate::ledger::Ledger;
 use crate::memory::Blueprint;
+use memo::lexicon::Lexicon;
 use memo::sparse::Memory;
 use memo_text::Tokenizer;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A model as it is at one time.
 pub struct Snapshot {
@@ -91,6 +99,11 @@ impl Snapshot {
     /// Its tokenizer.
     pub fn tokenizer(&self) -> &Tokenizer {
         &self.tokenizer
+    }
+
+    /// Its lexicon, if contexts are generalised by one.
+    pub fn lexicon(&self) -> Option<&Arc<Lexicon>> {
+        self.blueprint.lexicon()
     }
 
     /// The last transaction that it contains.

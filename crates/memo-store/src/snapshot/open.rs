@@ -4,6 +4,7 @@ use super::{MemoryState, Snapshot};
 use crate::config::ModelConfig;
 use crate::error::Error;
 use crate::ledger::Ledger;
+use crate::lexicon;
 use crate::lock::SnapshotLock;
 use crate::memory::{Blueprint, CheckpointFile, load, replay};
 use crate::progress::Observer;
@@ -21,10 +22,11 @@ impl Snapshot {
         let lock = SnapshotLock::shared(directory);
         let config = ModelConfig::read(directory)?;
         let tokenizer = config.tokenizer(directory)?;
+        let lexicon = lexicon::read(directory, &config.memory)?;
         let checkpoints = CheckpointFile::list(directory)?;
         let ledger = if config.frozen { None } else { Some(Ledger::copy(directory)?) };
         drop(lock);
-        let blueprint = Blueprint::new(&config, &tokenizer);
+        let blueprint = Blueprint::new(&config, &tokenizer, lexicon);
         let (mut memory, mut transaction) = load(checkpoints, &blueprint)?;
         if let Some(ledger) = &ledger {
             (transaction, _) = replay(ledger, &mut memory, transaction, observer)?;

@@ -1,6 +1,6 @@
 //! Scoring: how probable texts are, and how much of them is recalled.
 
-use super::Snapshot;
+use super::{ReadOptions, Snapshot};
 use crate::error::Error;
 use crate::progress::Observer;
 use memo::readout::{BACKOFF, Distribution, Scratch, best_at, map_distributions};
@@ -80,8 +80,12 @@ const SLICE: usize = 4096;
 
 impl Snapshot {
     /// The distribution of the token after a context.
-    pub fn distribution(&self, context: &[u32]) -> Result<Distribution<'_>, Error> {
-        Ok(BACKOFF.distribution(self.memory()?, context, &mut Scratch::default())?)
+    pub fn distribution(
+        &self,
+        context: &[u32],
+        read: &ReadOptions,
+    ) -> Result<Distribution<'_>, Error> {
+        Ok(read.readout().distribution(self.memory()?, context, &mut Scratch::default())?)
     }
 
     /// How many of the last tokens of a context can matter.
@@ -94,9 +98,10 @@ impl Snapshot {
         &self,
         text: &[u32],
         positions: Range<usize>,
+        read: &ReadOptions,
         look: impl Fn(usize, &Distribution<'_>) -> Result<T, memo::sparse::Error> + Sync,
     ) -> Result<Vec<T>, Error> {
-        Ok(map_distributions(self.memory()?, &BACKOFF, text, positions, look)?)
+        Ok(map_distributions(self.memory()?, &read.readout(), text, positions, look)?)
     }
 
     /// The score of the tokens at some positions of a text, within `0..text.len() + 1`, each with the `top` most probable
@@ -106,23 +111,35 @@ impl Snapshot {
         text: &[u32],
         positions: Range<usize>,
         top: usize,
+        read: &ReadOptions,
     ) -> Result<Vec<TokenScore>, Error> {
         let end = self.config.memory.end;
-        self.map_distributions(text, positions, |p, distribution| {
+        self.map_distributions(text, positions, read, |p, distribution| {
             TokenScore::new(distribution, text.get(p).copied().unwrap_or(end), top)
         })
     }
 
     /// The most probable token at some positions of a text, within `0..text.len() + 1`.
-    pub fn best_at(&self, text: &[u32], positions: Range<usize>) -> Result<Vec<u32>, Error> {
-        Ok(best_at(self.memory()?, &BACKOFF, text, positions)?)
+    pub fn best_at(
+        &self,
+        text: &[u32],
+        positions: Range<usize>,
+        read: &ReadOptions,
+    ) -> Result<Vec<u32>, Error> {
+        Ok(best_at(self.memory()?, &read.readout(), text, positions)?)
     }
 
     /// The probability of texts, their ends included.
-    pub fn score(&self, texts: &[Vec<u32>], observer: &Observer) -> Result<ScoreReport, Error> {
+    pub fn score(
+        &self,
+        texts: &[Vec<u32>],
+        read: &ReadOptions,
+        observer: &Observer,
+    ) -> Result<ScoreReport, Error> {
+        read.check()?;
         let (mut log_likelihood, mut tokens) = (0.0, 0);
         each_slice("scoring", texts, observer, |text, slice| {
-            let scores = self.token_scores(text, slice, 0)?;
+            let scores = self.token_scores(text, slice, 0, read)?;
             tokens += scores.len();
             log_likelihood += scores.iter().map(|score| score.logprob).sum::<f64>();
             Ok(())
@@ -132,7 +149,13 @@ impl Snapshot {
     }
 
     /// The share of the tokens of texts that the model recalls.
-    pub fn recall(&self, texts: &[Vec<u32>], observer: &Observer) -> Result<RecallReport, Error> {
+    pub fn recall(
+        &self,
+        texts: &[Vec<u32>],
+        read: &ReadOptions,
+        observer: &Observer,
+    ) -> Result<RecallReport, Error> {
+        read.check()?;
         let (mut evaluated, mut correct) = (0, 0);
         let start = Instant::now();
         each_slice("recalling", texts, observer, |text, slice| {
@@ -141,7 +164,7 @@ impl Snapshot {
             if slice.is_empty() {
                 return Ok(());
             }
-            let best = self.best_at(text, slice.clone())?;
+            let best = self.best_at(text, slice.clone(), read)?;
             evaluated += best.len();
             correct += text[slice].iter().zip(&best).filter(|(a, b)| a == b).count();
             Ok(())

@@ -16,6 +16,8 @@ pub struct Stats {
     pub context_tokens: Vec<u32>,
     /// Lengths of the contexts that it sees in words; none if it sees tokens alone.
     pub context_words: Vec<u32>,
+    /// The lexicon that contexts are generalised by, if there is one.
+    pub lexicon: Option<LexiconStats>,
     /// Cells of the memory that are not zero.
     pub cells: u64,
     /// Bytes of the memory.
@@ -28,6 +30,20 @@ pub struct Stats {
     pub bytes_per_token: Option<f64>,
     /// The last transaction.
     pub transaction: u64,
+}
+
+/// A lexicon in figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct LexiconStats {
+    /// How many words have a class.
+    pub words: u64,
+    /// How many classes each level has.
+    pub classes: Vec<u32>,
+    /// How many texts it was induced from.
+    pub sources: u64,
+    /// Its digest.
+    pub digest: String,
 }
 
 impl Snapshot {
@@ -50,6 +66,14 @@ impl Snapshot {
             frozen: self.config.frozen,
             context_tokens: settings.tokens.clone(),
             context_words: settings.words.clone(),
+            lexicon: self.lexicon().zip(settings.lexicon.as_ref()).map(|(lexicon, settings)| {
+                LexiconStats {
+                    words: lexicon.len() as u64,
+                    classes: settings.classes.clone(),
+                    sources: lexicon.sources().len() as u64,
+                    digest: settings.digest.clone(),
+                }
+            }),
             cells: memory.cells(),
             bytes,
             documents,

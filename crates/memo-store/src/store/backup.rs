@@ -5,6 +5,7 @@ use crate::checkpoint;
 use crate::error::{Error, io};
 use crate::files;
 use crate::ledger::{FILE, Ledger};
+use crate::lexicon;
 use crate::record::{CopyKind, CopyRecord};
 use crate::time::Timestamp;
 use std::collections::HashSet;
@@ -18,6 +19,7 @@ impl Store {
         self.ledger()?.check_contents()?;
         self.copy_to_new(to, CopyKind::Backup, |store, directory| {
             write_tokenizer(directory, &store.tokenizer)?;
+            lexicon::write(directory, store.lexicon().map(|lexicon| &**lexicon))?;
             store.ledger()?.copy_to(&directory.join(FILE), &HashSet::new(), |_| (), |_| ())?;
             let original = store.copy_record(&store.directory, CopyKind::Original)?;
             Ledger::make_copy(directory, &original)?;

@@ -15,9 +15,11 @@ use crate::damage::Damage;
 use crate::error::{Error, io};
 use crate::files;
 use crate::ledger::{Content, Ledger};
+use crate::lexicon;
 use crate::memory::Blueprint;
 use crate::progress::Observer;
 use crate::record::{CopyKind, Role};
+use memo::lexicon::Lexicon;
 use memo::sparse::{FrozenBits, LargeCount, Memory, PARTITIONS, SavedMemory, Section, TableKind};
 use memo_text::Tokenizer;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -34,6 +36,9 @@ struct Exported {
     format: u32,
     model: ModelConfig,
     tokenizer: Option<String>,
+    /// In canonical form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lexicon: Option<String>,
     digest: String,
     transaction: u64,
     documents: Option<Vec<ExportedDocument>>,
@@ -72,6 +77,7 @@ impl Store {
             format: FORMAT,
             model: self.config.clone(),
             tokenizer: self.tokenizer.to_json()?,
+            lexicon: self.lexicon().map(|lexicon| lexicon.to_text()),
             digest: self.digest()?.to_string(),
             transaction: self.transaction,
             documents: texts.then_some(documents),
@@ -111,12 +117,19 @@ impl Store {
             Some(json) => Tokenizer::from_json(json.as_bytes())?,
             None => Tokenizer::from_spec(&exported.model.tokenizer.parse()?)?,
         };
-        let blueprint = Blueprint::new(&exported.model, &tokenizer);
+        let lexicon = exported.lexicon.as_deref().map(|text| {
+            let lexicon = Lexicon::from_bytes(text.as_bytes());
+            lexicon.map(Arc::new).map_err(|e| damaged(Damage::Syntax(e.to_string())))
+        });
+        let blueprint = Blueprint::new(&exported.model, &tokenizer, lexicon.transpose()?);
         let memory = read_memory(&from.join(MEMORY), &blueprint)?;
         if memory.digest()?.to_string() != exported.digest {
             return Err(damaged(Damage::Digest("the exported memory")));
         }
-        files::create_directory(to, |directory| fill(directory, from, exported, &memory, &damaged))
+        files::create_directory(to, |directory| {
+            lexicon::write(directory, blueprint.lexicon().map(|lexicon| &**lexicon))?;
+            fill(directory, from, exported, &memory, &damaged)
+        })
     }
 }
 

@@ -41,6 +41,9 @@ pub struct Receipt {
     pub forgotten: Vec<ForgottenVersion>,
     /// Live documents that share a passage with what was forgotten; they still know it.
     pub shared: Vec<String>,
+    /// Documents among them that the model's lexicon was induced from: it still remembers which of their words stood together, until the
+    /// model is rebuilt with another.
+    pub lexicon_sources: Vec<String>,
     /// Copies made earlier and, if this model is a copy, its originals: they still contain it.
     pub copies: Vec<ModelCopy>,
     /// How long it took to record the intent and to subtract.
@@ -112,6 +115,7 @@ impl Store {
     ) -> Result<Receipt, Error> {
         self.check_room_to_forget()?;
         let copies = self.copies_with(scrubbed)?;
+        let lexicon_sources = self.lexicon_sources(scrubbed)?;
         for (document, versions) in scrubbed {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
                 change.scrub.push((document.number, version.number));
@@ -145,10 +149,30 @@ impl Store {
             digest_after: self.digest()?,
             forgotten: change.forgotten,
             shared,
+            lexicon_sources,
             copies,
             subtracting_seconds: subtracted.as_secs_f64(),
             scrubbing_seconds: scrubbed.as_secs_f64(),
         })
+    }
+
+    /// The documents of which the lexicon was induced from a version that goes.
+    fn lexicon_sources(&self, going: &[(DocumentRecord, Vec<u32>)]) -> Result<Vec<String>, Error> {
+        let Some(lexicon) = self.lexicon().filter(|lexicon| !lexicon.sources().is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let mut sources = Vec::new();
+        for (document, versions) in going {
+            for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
+                let parts = self.ledger()?.content(document, version)?.parts;
+                let text = parts.iter().map(|part| self.tokenizer.decode_lossy(part));
+                if lexicon.is_from(text.collect::<String>().as_bytes()) {
+                    sources.push(document.id.clone());
+                    break;
+                }
+            }
+        }
+        Ok(sources)
     }
 
     /// Finishes forgets that were begun. If the disk does not let it, says what is pending.

@@ -5,6 +5,7 @@ use crate::checkpoint;
 use crate::config::ModelConfig;
 use crate::error::{Error, io};
 use crate::files;
+use crate::lexicon;
 use crate::memory::open;
 use crate::record::CopyKind;
 use memo::random::{Purpose, Stream};
@@ -46,6 +47,7 @@ impl Store {
         let positions = self.positions_to_try()?;
         self.copy_to_new(to, CopyKind::Frozen, |store, directory| {
             write_tokenizer(directory, &store.tokenizer)?;
+            lexicon::write(directory, store.lexicon().map(|lexicon| &**lexicon))?;
             let path = directory.join(checkpoint::name(store.transaction));
             let (memory, observer) = (store.memory()?, &store.observer);
             let beside =

@@ -25,6 +25,7 @@ use crate::config::{ModelConfig, NewModel};
 use crate::error::Error;
 use crate::files;
 use crate::ledger::Ledger;
+use crate::lexicon;
 use crate::lock::{SnapshotLock, WriterLock};
 use crate::memory::{Blueprint, CheckpointFile, MemoryUpdate, NewContents, load, open, replay};
 use crate::progress::{Observer, Progress};
@@ -96,9 +97,11 @@ impl Store {
         let config = ModelConfig::read(directory)?;
         let upgraded = config.upgrade(directory)?;
         files::remove_unfinished(directory)?;
+        lexicon::remove_others(directory, &config.memory)?;
         let tokenizer = config.tokenizer(directory)?;
         let ledger = Ledger::open(directory)?;
-        let blueprint = Blueprint::new(&config, &tokenizer);
+        let lexicon = lexicon::read(directory, &config.memory)?;
+        let blueprint = Blueprint::new(&config, &tokenizer, lexicon);
         let (memory, transaction) = memory(&blueprint)?;
         let mut store = Store {
             snapshot: Snapshot {
@@ -272,6 +275,7 @@ impl Drop for Store {
 /// Writes the files of an empty model.
 fn write_new(directory: &Path, config: &ModelConfig, new: &NewModel) -> Result<(), Error> {
     write_tokenizer(directory, &new.tokenizer)?;
+    lexicon::write(directory, new.lexicon.as_deref())?;
     Ledger::create(directory)?;
     config.write(directory)
 }

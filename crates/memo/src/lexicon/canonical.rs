@@ -25,8 +25,13 @@ pub fn is_canonical(bytes: &[u8]) -> bool {
 }
 
 impl Lexicon {
-    /// The canonical form: text, a line a word.
+    /// The canonical form, in bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_text().into_bytes()
+    }
+
+    /// The canonical form: text, a line a word.
+    pub fn to_text(&self) -> String {
         let (levels, sources, words) = (self.levels(), self.sources.len(), self.len());
         let mut text =
             format!("{MAGIC} {VERSION}\n{levels} levels, {sources} sources, {words} words\n");
@@ -44,7 +49,7 @@ impl Lexicon {
             }
             text.push('\n');
         }
-        text.into_bytes()
+        text
     }
 
     /// A lexicon from its canonical form. Anything else is an error.

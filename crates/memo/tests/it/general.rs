@@ -89,10 +89,7 @@ fn members_share_what_their_class_gets() {
     let small = Small::new(&sentences, &["Saab", "we"], &[CARS, &people].concat());
     let p = |readout: &Backoff, word: &str| small.probability(readout, "we then bought a", word);
     assert!(p(&BACKOFF, "Fiat") > p(&BACKOFF, "Volvo"));
-    assert!(p(&BACKOFF, "Volvo") > p(&BACKOFF, "house"));
-    for word in ["Saab", "house"] {
-        assert!(p(&BACKOFF, word) < p(&OFF(), word), "{word}");
-    }
+    assert!(p(&BACKOFF, "Volvo") > 10.0 * p(&BACKOFF, "Saab"));
 }
 
 #[test]
