@@ -7,6 +7,7 @@ mod dense_limits;
 mod dense_oracle;
 mod dense_protocol;
 mod golden;
+mod induce;
 mod johnson_lindenstrauss;
 mod lexicon;
 mod paper;
