@@ -140,6 +140,11 @@ impl UnitCounts {
         self.forms.len()
     }
 
+    /// The [digests](source_digest) of the texts that have units.
+    pub fn sources(&self) -> &[[u8; 32]] {
+        &self.sources
+    }
+
     /// Different units with how often each occurs, the most frequent first.
     pub fn by_count(&self) -> Vec<(&str, u32)> {
         let mut units: Vec<(&str, u32)> =
