@@ -1,4 +1,4 @@
-//! Text for a memory: tokenizers, and documents read from files, folders, JSONL and standard input.
+//! Text for a memory: tokenizers, documents read from files, folders, JSONL and standard input, and lexicons in many formats.
 //!
 //! Data flows one way: [`Corpus`] turns paths into [`CorpusDocument`]s, one at a time, and [`Tokenizer`]
 //! turns a document into ids that a memory can hold. Both take text that nobody has looked at, so
@@ -25,11 +25,16 @@
 //! ```
 
 mod corpus;
+mod lexicon;
 mod tokenizer;
 
 pub use corpus::{
     Content, Corpus, CorpusDocument, CorpusEntry, CorpusError, CorpusErrorKind, CorpusFile,
     CorpusLines, CorpusOptions, Encoding, Location, Pair, Skip, SkipReason,
+};
+pub use lexicon::{
+    LexiconError, LexiconErrorKind, LexiconFormat, LexiconOptions, LexiconReport, LexiconSkip,
+    LexiconSkipReason, OnConflict, WORDNET_DEPTH, read_lexicon,
 };
 pub use tokenizer::{
     MAX_VOCABULARY, StreamDecoder, Token, Tokenizer, TokenizerError, TokenizerSpec,

@@ -2,5 +2,6 @@
 
 mod common;
 mod huggingface;
+mod lexicons;
 mod readers;
 mod tokenizers;

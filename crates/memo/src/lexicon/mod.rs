@@ -26,10 +26,13 @@
 
 mod canonical;
 mod error;
+mod exchange;
 mod index;
+mod induce;
 
 pub use canonical::is_canonical;
 pub use error::{Error, NameProblem};
+pub use induce::{InduceError, InduceOptions, Induced, MAX_INDUCED, UnitCounts};
 
 use crate::words::{normal_form, unit_hash};
 use index::Index;

@@ -8,6 +8,7 @@ mod dense_oracle;
 mod dense_protocol;
 mod general;
 mod golden;
+mod induce;
 mod johnson_lindenstrauss;
 mod lexicon;
 mod paper;
