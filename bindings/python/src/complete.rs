@@ -45,6 +45,7 @@ impl From<Options> for CompletionOptions {
             heal: given.heal,
             find: given.find,
             guess: given.guess,
+            ..CompletionOptions::default()
         }
     }
 }

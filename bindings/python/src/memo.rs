@@ -10,7 +10,8 @@ use crate::score::{SLICE, score_all, slices};
 use crate::threads;
 use crate::work::{detached, watched};
 use memo_store::{
-    CompletionOptions, Conflict, Error, FileConflict, FindOptions, NewDocument, Snapshot, Store,
+    CompletionOptions, Conflict, Error, FileConflict, FindOptions, NewDocument, ReadOptions,
+    Snapshot, Store,
 };
 use memo_text::{Encoding, Tokenizer};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -418,8 +419,12 @@ impl Memo {
         context: Tokens<'_>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let context = tokens(&context);
-        let p = self
-            .read(py, |model| Ok(model.distribution(&context)?.dense().map_err(Error::from)?))?;
+        let p = self.read(py, |model| {
+            Ok(model
+                .distribution(&context, &ReadOptions::default())?
+                .dense()
+                .map_err(Error::from)?)
+        })?;
         Ok(PyArray1::from_vec(py, p))
     }
 
@@ -439,10 +444,16 @@ impl Memo {
                 let mut logs = Vec::new();
                 for slice in slices(start..end, 64) {
                     watch.at("reading", slice.start - start, rows)?;
-                    let seen = model.map_distributions(&text, slice, |_, distribution| {
-                        let logs = distribution.dense()?.into_iter().map(|p| libm::log(p) as f32);
-                        Ok(logs.collect::<Vec<f32>>())
-                    })?;
+                    let seen = model.map_distributions(
+                        &text,
+                        slice,
+                        &ReadOptions::default(),
+                        |_, distribution| {
+                            let logs =
+                                distribution.dense()?.into_iter().map(|p| libm::log(p) as f32);
+                            Ok(logs.collect::<Vec<f32>>())
+                        },
+                    )?;
                     seen.into_iter().for_each(|row| logs.extend(row));
                 }
                 Ok(logs)
@@ -465,7 +476,7 @@ impl Memo {
                 let mut logs = Vec::with_capacity(text.len() + 1);
                 for slice in slices(0..text.len() + 1, SLICE) {
                     watch.at("scoring", slice.start, text.len())?;
-                    let scores = model.token_scores(&text, slice, 0)?;
+                    let scores = model.token_scores(&text, slice, 0, &ReadOptions::default())?;
                     logs.extend(scores.into_iter().map(|score| score.logprob));
                 }
                 Ok(logs)
@@ -580,7 +591,9 @@ impl Memo {
     ) -> PyResult<String> {
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
         watched(py, progress, |watch| {
-            self.model.read(|model| json(&model.recall(&texts, &watch.observer())?))
+            self.model.read(|model| {
+                json(&model.recall(&texts, &ReadOptions::default(), &watch.observer())?)
+            })
         })
     }
 
@@ -593,14 +606,18 @@ impl Memo {
     ) -> PyResult<String> {
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
         watched(py, progress, |watch| {
-            self.model.read(|model| json(&model.score(&texts, &watch.observer())?))
+            self.model.read(|model| {
+                json(&model.score(&texts, &ReadOptions::default(), &watch.observer())?)
+            })
         })
     }
 
     #[pyo3(signature = (prompt, candidates=3))]
     fn explain(&self, py: Python<'_>, prompt: Tokens<'_>, candidates: usize) -> PyResult<String> {
         let prompt = tokens(&prompt);
-        self.read_json(py, |model| model.explain_tokens(&prompt, candidates))
+        self.read_json(py, |model| {
+            model.explain_tokens(&prompt, candidates, &ReadOptions::default())
+        })
     }
 }
 

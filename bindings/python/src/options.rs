@@ -22,6 +22,6 @@ impl Options {
         let Options { words, seed, .. } = self;
         let json = self.tokenizer_json.as_deref();
         let tokenizer = tokenizer(&self.tokenizer, json, self.words_from)?;
-        Ok(NewModel { tokenizer, words, seed })
+        Ok(NewModel { tokenizer, words, seed, lexicon: None })
     }
 }

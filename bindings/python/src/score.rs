@@ -2,7 +2,7 @@
 
 use crate::error::Refusal;
 use crate::work::Watch;
-use memo_store::Snapshot;
+use memo_store::{ReadOptions, Snapshot};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -34,7 +34,7 @@ pub(crate) fn score_all(
         let (mut logs, mut greedy) = (Vec::new(), true);
         for slice in slices(*start..text.len(), SLICE) {
             watch.at("scoring", done.load(Ordering::Relaxed), total)?;
-            let scores = snapshot.token_scores(text, slice.clone(), 0)?;
+            let scores = snapshot.token_scores(text, slice.clone(), 0, &ReadOptions::default())?;
             greedy &= scores.iter().zip(&text[slice]).all(|(score, token)| score.best == *token);
             done.fetch_add(scores.len(), Ordering::Relaxed);
             logs.extend(scores.into_iter().map(|score| score.logprob));

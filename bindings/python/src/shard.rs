@@ -197,7 +197,7 @@ fn paired<'a>(
 impl ShardReader {
     #[staticmethod]
     fn create(count: usize, options: Options) -> PyResult<Self> {
-        let NewModel { tokenizer, words: with_words, seed } = options.model()?;
+        let NewModel { tokenizer, words: with_words, seed, .. } = options.model()?;
         let (n, end) = (tokenizer.vocab_size() as u32, tokenizer.eos());
         let settings = Settings::new(n, end, seed).map_err(Refusal::from)?;
         let settings = if with_words { settings.with_words() } else { settings };

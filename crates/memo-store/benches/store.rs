@@ -8,7 +8,7 @@
 use memo::random::{Purpose, Stream};
 use memo::sparse::{Memory, Span};
 use memo::words::Words;
-use memo_store::{NewDocument, NewModel, Snapshot, Store};
+use memo_store::{NewDocument, NewModel, ReadOptions, Snapshot, Store};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -90,7 +90,7 @@ fn main() {
         let start = Instant::now();
         let reader = Snapshot::open(&path).unwrap();
         opening = opening.min(start.elapsed().as_secs_f64());
-        reader.distribution(&text[1000..1064]).unwrap();
+        reader.distribution(&text[1000..1064], &ReadOptions::default()).unwrap();
         first = first.min(start.elapsed().as_secs_f64());
     }
     println!("open                     {opening:>10.3} s; with the first query {first:.3} s");

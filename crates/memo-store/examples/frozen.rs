@@ -11,7 +11,7 @@
 use memo::random::{Purpose, Stream};
 use memo::sparse::FrozenBits;
 use memo_store::{
-    CompletionOptions, CompletionStream, Error, NewDocument, NewModel, Snapshot, Store,
+    CompletionOptions, CompletionStream, Error, NewDocument, NewModel, ReadOptions, Snapshot, Store,
 };
 use std::collections::HashMap;
 use std::path::Path;
@@ -73,7 +73,7 @@ fn report(name: &str, path: &Path, tokens: &[u32], new: &[u32]) -> Result<(), Er
         next.push(share(anywhere(&model, tokens, len)?));
     }
     let start = Instant::now();
-    let scores = model.token_scores(new, 0..new.len(), 0)?;
+    let scores = model.token_scores(new, 0..new.len(), 0, &ReadOptions::default())?;
     let rate = new.len() as f64 / start.elapsed().as_secs_f64();
     let mean = scores.iter().map(|score| score.logprob).sum::<f64>() / new.len() as f64;
     println!(

@@ -7,7 +7,7 @@
 //! $ echo '["The owl", " reads"]' | cargo run -p memo-store --example loglikelihood -- notes.memo
 //! ```
 
-use memo_store::Snapshot;
+use memo_store::{ReadOptions, Snapshot};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (context, continuation): (String, String) = serde_json::from_str(&line?)?;
         let start = model.tokenizer().encode(&context)?.len();
         let text = model.tokenizer().encode(&(context + &continuation))?;
-        let scores = model.token_scores(&text, start..text.len(), 1)?;
+        let scores = model.token_scores(&text, start..text.len(), 1, &ReadOptions::default())?;
         let best = scores.iter().all(|score| score.top[0].1 == score.logprob);
         let sum: f64 = scores.iter().map(|score| score.logprob).sum();
         println!("{}", serde_json::to_string(&(sum, best))?);

@@ -4,7 +4,7 @@
 //!
 //! Prints the seconds of the best round as JSON. Models are made in FOLDER.
 
-use memo_store::{NewDocument, NewModel, Store};
+use memo_store::{NewDocument, NewModel, ReadOptions, Store};
 use std::path::Path;
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         memorize = memorize.min(start.elapsed().as_secs_f64());
         let start = Instant::now();
         let tokens = store.tokenizer().encode(text.get(..8000).unwrap_or(&text))?;
-        store.token_scores(&tokens, 0..tokens.len() + 1, 0)?;
+        store.token_scores(&tokens, 0..tokens.len() + 1, 0, &ReadOptions::default())?;
         logprobs = logprobs.min(start.elapsed().as_secs_f64());
     }
     println!("{{\"memorize\": {memorize}, \"logprobs\": {logprobs}}}");

@@ -9,7 +9,7 @@ use super::snapshot;
 use crate::args::model::ChatOptions;
 use crate::output::{ERROR, FAINT, Report, styled};
 use crate::progress::Progress;
-use memo_store::Snapshot;
+use memo_store::{ReadOptions, Snapshot};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use serde::Serialize;
@@ -138,7 +138,9 @@ fn answer(
     let report: Box<dyn Report> = match command {
         Some(":quit" | ":q") => return Ok(Answer::End),
         Some(":help" | ":h") => Box::new(Help { help: HELP }),
-        Some(":why") => Box::new(why(model, said()?, words.next())?),
+        Some(":why") => {
+            Box::new(why(model, said()?, words.next(), &options.sampling.reading.options())?)
+        }
         Some(":sources") => {
             let mut said = said()?.clone();
             said.add_sources(model)?;
@@ -172,6 +174,7 @@ fn why(
     model: &Snapshot,
     said: &CompletionOutput,
     number: Option<&str>,
+    read: &ReadOptions,
 ) -> anyhow::Result<ExplanationOutput> {
     let tokens = &said.completion.tokens;
     let number = match number.map(str::trim) {
@@ -184,7 +187,7 @@ fn why(
     let mut context = said.said.clone();
     context.extend(before.iter().map(|token| token.token));
     let text: String = before.iter().map(|token| token.text.as_str()).collect();
-    let explanation = model.explain_tokens(&context, CANDIDATES)?;
+    let explanation = model.explain_tokens(&context, CANDIDATES, read)?;
     Ok(ExplanationOutput { prompt: format!("{}{text}", said.prompt), explanation })
 }
 

@@ -3,10 +3,13 @@
 use crate::args::model::{InitOptions, TokenizerOptions};
 use crate::output::{FAINT, GOOD, Report, styled};
 use anyhow::{Context, bail};
+use memo::lexicon::Lexicon;
 use memo_store::{NewModel, Store};
-use memo_text::{Corpus, CorpusOptions, Tokenizer, TokenizerSpec};
+use memo_text::{Corpus, CorpusOptions, LexiconOptions, Tokenizer, TokenizerSpec, read_lexicon};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
+use std::path::Path;
+use std::sync::Arc;
 
 #[derive(Serialize)]
 struct Made {
@@ -25,14 +28,25 @@ impl Display for Made {
 }
 
 pub(crate) fn init(options: &InitOptions) -> anyhow::Result<Box<dyn Report>> {
-    let tokenizer = tokenizer(&options.tokenizer)?;
-    let new = NewModel { tokenizer, words: !options.no_words, seed: options.seed };
+    let new =
+        NewModel { words: !options.no_words, seed: options.seed, ..new_model(&options.tokenizer)? };
     let store = Store::create(&options.model, &new)?;
     Ok(Box::new(Made {
         model: options.model.display().to_string(),
         tokenizer: store.config().tokenizer.clone(),
         words: new.words,
     }))
+}
+
+/// A new model with the tokenizer and the lexicon that were asked for.
+pub(super) fn new_model(options: &TokenizerOptions) -> anyhow::Result<NewModel> {
+    let lexicon = options.lexicon.as_deref().map(lexicon).transpose()?;
+    Ok(NewModel { tokenizer: tokenizer(options)?, lexicon, ..NewModel::default() })
+}
+
+/// The lexicon in a file of any format.
+pub(super) fn lexicon(path: &Path) -> anyhow::Result<Arc<Lexicon>> {
+    Ok(Arc::new(read_lexicon(path, &LexiconOptions::default())?.0))
 }
 
 /// The tokenizer of a new model.

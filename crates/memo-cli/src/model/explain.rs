@@ -6,7 +6,10 @@ use crate::args::model::{ClosestOptions, ExplainOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled};
 use crate::printed::Printed;
 use crate::progress::Progress;
-use memo_store::{ClosestPassages, ContextUnit, Excerpt, Explanation, Passage, SlotEvidence};
+use memo_store::{
+    ClosestPassages, ContextUnit, Excerpt, Explanation, GeneralCandidate, GeneralSource,
+    GeneralUnit, Passage, SlotEvidence,
+};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 
@@ -33,6 +36,25 @@ impl Display for ExplanationOutput {
             // Contexts of several lengths that say the same are said once.
             for alike in candidate.evidence.chunk_by(alike) {
                 writeln!(f, "      {}", styled(FAINT, line(alike)))?;
+            }
+            for general in &candidate.general {
+                writeln!(f, "      {}", styled(FAINT, generalized(general)))?;
+                for GeneralSource { differences, place } in &general.sources {
+                    let differ =
+                        differences.iter().map(|[ours, theirs]| format!("{ours} as {theirs}"));
+                    let details = format!(
+                        "token {}, {}",
+                        place.offset,
+                        differ.collect::<Vec<_>>().join(", ")
+                    );
+                    let document = styled(GOOD, &place.document);
+                    writeln!(
+                        f,
+                        "      {document} {}  {}",
+                        styled(FAINT, details),
+                        passage(&place.excerpt)
+                    )?;
+                }
             }
             for source in &candidate.sources {
                 let place = format!("token {}, {} match", source.offset, source.match_tokens);
@@ -71,13 +93,42 @@ fn line(alike: &[SlotEvidence]) -> String {
         _ if shortest < length => format!("last {shortest} to {length} {unit}s{layout}"),
         _ => format!("last {length} {unit}s{layout}"),
     };
-    let times = |n: i64| if n == 1 { "once".to_owned() } else { format!("{n} times") };
     let seen = times(total);
     if count == total {
         format!("{context}, seen {seen}: always followed by this")
     } else {
         format!("{context}, seen {seen}: followed by this {}", times(count))
     }
+}
+
+/// What a generalised context remembers, in words.
+fn generalized(general: &GeneralCandidate) -> String {
+    let unit = |unit: &GeneralUnit| match &unit.class {
+        Some(class) => format!("‹{class}›"),
+        None => unit.text.clone(),
+    };
+    let context: Vec<String> = general.context.iter().map(unit).collect();
+    let what = general.class.as_ref().map_or("this".to_owned(), |class| format!("‹{class}›"));
+    let level =
+        if general.level == 0 { String::new() } else { format!(", level {}", general.level) };
+    let seen = format!("matched as {:?}{level}, seen {}", context.join(" "), times(general.total));
+    if general.count == general.total {
+        format!("{seen}: always followed by {what}")
+    } else {
+        format!("{seen}: followed by {what} {}", times(general.count))
+    }
+}
+
+fn times(n: i64) -> String {
+    if n == 1 { "once".to_owned() } else { format!("{n} times") }
+}
+
+/// The last words before a place and what stands there, on one line.
+fn passage(excerpt: &Excerpt) -> String {
+    const MOST: usize = 60;
+    let before = format!("{}{}", excerpt.before, excerpt.matching);
+    let start = before.char_indices().rev().nth(MOST - 1).map_or(0, |(at, _)| at);
+    format!("{}{}", &before[start..], excerpt.token).trim().replace('\n', " ⏎ ")
 }
 
 /// The matching words and what follows them, on one line.
@@ -96,7 +147,8 @@ pub(crate) fn explain(
     let model = snapshot(&options.model, progress)?;
     let prompt = given(&options.prompt)?;
     progress.step("explaining");
-    let explanation = model.explain(&prompt, options.candidates as usize, &options.reading.options())?;
+    let explanation =
+        model.explain(&prompt, options.candidates as usize, &options.reading.options())?;
     Ok(Box::new(ExplanationOutput { prompt, explanation }))
 }
 

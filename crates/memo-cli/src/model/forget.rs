@@ -196,6 +196,14 @@ fn print_receipt(receipt: &Receipt, f: &mut Formatter<'_>) -> std::fmt::Result {
     if !receipt.shared.is_empty() {
         writeln!(f, "  these still know passages of it: {}", receipt.shared.join(", "))?;
     }
+    if !receipt.lexicon_sources.is_empty() {
+        let names = receipt.lexicon_sources.join(", ");
+        writeln!(
+            f,
+            "  the lexicon was induced from {names}, and remembers which of its words are alike;"
+        )?;
+        writeln!(f, "  `memo rebuild MODEL --lexicon FILE` takes another, `--lexicon none` none")?;
+    }
     print_copies(&receipt.copies, f)
 }
 

@@ -1,7 +1,9 @@
 //! `memo verify`, `rebuild`, `merge`, `backup`, `freeze`, `export` and `import`.
 
 use super::{close, open, snapshot};
-use crate::args::model::{ExportOptions, ImportOptions, MergeOptions, ModelOptions, ToOptions};
+use crate::args::model::{
+    ExportOptions, ImportOptions, MergeOptions, ModelOptions, RebuildOptions, ToOptions,
+};
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::printed::{Printed, WithPath};
 use crate::progress::Progress;
@@ -40,9 +42,15 @@ fn print_rebuilt(done: &WithPath<RebuildReport>, f: &mut Formatter<'_>) -> std::
 }
 
 pub(crate) fn rebuild(
-    options: &ModelOptions,
+    options: &RebuildOptions,
     progress: &Progress,
 ) -> anyhow::Result<Box<dyn Report>> {
+    // Before a model is opened for long.
+    let lexicon = match options.lexicon.as_deref() {
+        Some(path) if path == Path::new("none") => Some(None),
+        Some(path) => Some(Some(super::create::lexicon(path)?)),
+        None => None,
+    };
     let mut store = match open(&options.model, progress) {
         Ok(store) => store,
         // A damaged checkpoint is what rebuilding is for.
@@ -52,7 +60,10 @@ pub(crate) fn rebuild(
         },
     };
     progress.step("rebuilding");
-    let result = store.rebuild()?;
+    let result = match lexicon {
+        Some(lexicon) => store.rebuild_with_lexicon(lexicon)?,
+        None => store.rebuild()?,
+    };
     let path = options.model.display().to_string();
     Ok(Box::new(Printed::new(WithPath { path, result }, print_rebuilt)))
 }

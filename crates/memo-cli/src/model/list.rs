@@ -5,7 +5,9 @@ use crate::args::model::{ModelOptions, ShowOptions, TraceOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled, thousands};
 use crate::printed::Printed;
 use crate::progress::Progress;
-use memo_store::{DigestReport, Document, DocumentState, DocumentText, FILE_LABEL, Transaction};
+use memo_store::{
+    DigestReport, Document, DocumentState, DocumentText, FILE_LABEL, LexiconStats, Transaction,
+};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 
@@ -145,6 +147,11 @@ impl Display for Stats {
         let words = if context_words.is_empty() { "tokens alone" } else { "tokens and words" };
         let frozen = if *frozen { ", frozen" } else { "" };
         writeln!(f, "  model       {tokenizer}, {words}{frozen}")?;
+        if let Some(LexiconStats { words, classes, .. }) = &self.stats.lexicon {
+            let classes: Vec<String> = classes.iter().map(|&n| thousands(n.into())).collect();
+            let classes = format!("{} classes", classes.join(" and "));
+            writeln!(f, "  lexicon     {} words  {}", thousands(*words), styled(FAINT, classes))?;
+        }
         let documents = self.stats.documents.map_or_else(|| "none kept".to_owned(), thousands);
         writeln!(
             f,

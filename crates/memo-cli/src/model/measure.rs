@@ -43,7 +43,10 @@ pub(crate) fn recall(
 ) -> anyhow::Result<Box<dyn Report>> {
     let model = snapshot(&options.model, progress)?;
     let texts = read(&options.file, &model)?;
-    Ok(Box::new(Printed::new(model.recall(&texts, &options.reading.options(), &progress.observer())?, print_recall)))
+    Ok(Box::new(Printed::new(
+        model.recall(&texts, &options.reading.options(), &progress.observer())?,
+        print_recall,
+    )))
 }
 
 fn print_score(report: &ScoreReport, f: &mut Formatter<'_>) -> std::fmt::Result {
@@ -56,5 +59,8 @@ fn print_score(report: &ScoreReport, f: &mut Formatter<'_>) -> std::fmt::Result 
 pub(crate) fn score(options: &FileOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let model = snapshot(&options.model, progress)?;
     let texts = read(&options.file, &model)?;
-    Ok(Box::new(Printed::new(model.score(&texts, &options.reading.options(), &progress.observer())?, print_score)))
+    Ok(Box::new(Printed::new(
+        model.score(&texts, &options.reading.options(), &progress.observer())?,
+        print_score,
+    )))
 }

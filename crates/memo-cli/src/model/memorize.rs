@@ -154,7 +154,7 @@ pub(crate) fn memorize(
         close(store, progress)?;
         done
     } else {
-        let new = NewModel { tokenizer, ..NewModel::default() };
+        let new = NewModel { tokenizer, ..create::new_model(&options.tokenizer)? };
         Store::create_filled(&options.model, &new, |store| {
             store.observe(progress.callback());
             anyhow::Ok(store.memorize(documents, options.reason.reason.as_deref())?)
@@ -169,6 +169,13 @@ pub(crate) fn memorize(
 /// The tokenizer of the model, or of the one that will be made. A model keeps the one that it was made with.
 fn tokenizer(options: &MemorizeOptions, existing: Option<&Store>) -> anyhow::Result<Tokenizer> {
     let Some(store) = existing else { return create::tokenizer(&options.tokenizer) };
+    if options.tokenizer.lexicon.is_some() {
+        bail!(
+            "{} is there already; `memo rebuild {} --lexicon FILE` gives it a lexicon",
+            options.model.display(),
+            options.model.display()
+        );
+    }
     let has = store.tokenizer();
     if options.tokenizer.tokenizer.is_some() || options.tokenizer.vocab_from.is_some() {
         let asked = create::tokenizer(&options.tokenizer)?;

@@ -231,7 +231,8 @@ pub(crate) async fn explain(
     Json(ExplainRequest { prompt, candidates }): Json<ExplainRequest>,
 ) -> Result<axum::Json<Explanation>, ApiError> {
     let count = candidates.unwrap_or(5).clamp(1, 50);
-    let explanation = app.read(move |_, snapshot| Ok(snapshot.explain(&prompt, count, &ReadOptions::default())?));
+    let explanation = app
+        .read(move |_, snapshot| Ok(snapshot.explain(&prompt, count, &ReadOptions::default())?));
     Ok(axum::Json(explanation.await?))
 }
 

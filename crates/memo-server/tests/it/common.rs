@@ -18,7 +18,7 @@ use tokio::task::JoinHandle;
 
 /// A model of bytes, quick to make.
 pub fn small() -> NewModel {
-    NewModel { tokenizer: Tokenizer::bytes(), words: true, seed: 7 }
+    NewModel { tokenizer: Tokenizer::bytes(), words: true, seed: 7, ..NewModel::default() }
 }
 
 /// A server, until it is stopped.

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// A model of bytes.
 pub fn small() -> NewModel {
-    NewModel { tokenizer: Tokenizer::bytes(), words: true, seed: 7 }
+    NewModel { tokenizer: Tokenizer::bytes(), words: true, seed: 7, ..NewModel::default() }
 }
 
 /// The digest of a memory that knows only these parts of documents, and these edits (prompt, target, weight).

@@ -31,6 +31,7 @@ impl Sound {
             tokenizer: Tokenizer::words([TEXT, "dogs run far . they come home late ."]).unwrap(),
             words: true,
             seed: 7,
+            ..NewModel::default()
         };
         let mut store = Store::create(&path, &new).unwrap();
         store.memorize([NewDocument::text(TEXT).with_id("a")], None).unwrap();

@@ -2,8 +2,8 @@
 
 use crate::common::{self, digest_of, says, small};
 use memo_store::{
-    Conflict, Error, FILE_LABEL, NewDocument, NewModel, Observer, RenamedDocument, Snapshot, Store,
-    TransactionKind,
+    Conflict, Error, FILE_LABEL, NewDocument, NewModel, Observer, ReadOptions, RenamedDocument,
+    Snapshot, Store, TransactionKind,
 };
 
 const OWL: &str = "The owl reads at night by the light of the moon.";
@@ -190,7 +190,7 @@ fn sources_are_where_the_text_stands() {
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
     store.memorize([document("a", OWL), document("b", CAT)], None).unwrap();
     store.memorize([document("c", "An owl reads at ease.")], None).unwrap();
-    let why = store.explain("The owl reads at n", 3).unwrap();
+    let why = store.explain("The owl reads at n", 3, &ReadOptions::default()).unwrap();
     assert_eq!(why.prediction, "i");
     let best = &why.candidates[0];
     assert!(best.probability > 0.5, "{why:?}");
@@ -199,7 +199,7 @@ fn sources_are_where_the_text_stands() {
     assert_eq!((source.document.as_str(), source.offset, source.match_tokens), ("a", 18, 18));
     // A source is confirmed in the ledger, whatever is asked.
     for context in ["owl", "The cat sleeps", "zzz"] {
-        for candidate in store.explain(context, 5).unwrap().candidates {
+        for candidate in store.explain(context, 5, &ReadOptions::default()).unwrap().candidates {
             for source in candidate.sources {
                 let text = store.text(&source.document, None).unwrap();
                 let (end, len) = (source.offset as usize, source.match_tokens as usize);
@@ -213,7 +213,7 @@ fn sources_are_where_the_text_stands() {
         }
     }
     store.retire("a", None).unwrap();
-    let why = store.explain("The owl reads at n", 1).unwrap();
+    let why = store.explain("The owl reads at n", 1, &ReadOptions::default()).unwrap();
     assert!(why.candidates[0].sources.iter().all(|s| s.document != "a"));
 }
 

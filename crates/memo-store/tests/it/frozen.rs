@@ -2,7 +2,7 @@
 
 use crate::common::{says, small};
 use memo::sparse::FrozenBits;
-use memo_store::{NewDocument, Observer, Snapshot, Store};
+use memo_store::{NewDocument, Observer, ReadOptions, Snapshot, Store};
 use std::path::{Path, PathBuf};
 
 /// Sentences of made-up words that repeat themselves here and there, of some 40,000 bytes.
@@ -50,7 +50,9 @@ fn a_frozen_model_is_smaller_and_gives_what_was_memorized_the_same_probability()
     assert!(std::fs::metadata(checkpoint(&path)).unwrap().len() < after.bytes);
 
     let tokens = store.tokenizer().encode(&text).unwrap();
-    let scores = |model: &Snapshot| model.token_scores(&tokens, 0..tokens.len(), 0).unwrap();
+    let scores = |model: &Snapshot| {
+        model.token_scores(&tokens, 0..tokens.len(), 0, &ReadOptions::default()).unwrap()
+    };
     let (before, after) = (scores(&store), scores(&frozen));
     let same = before.iter().zip(&after).filter(|(a, b)| a == b).count() as f64;
     // A false match, after one in some hundred tokens, counts for the 16 tokens after it too: they are read as a quote or not.
@@ -72,8 +74,9 @@ fn without_a_cut_every_answer_is_the_same() {
     let new = text.replace("ka", "tu");
     for text in [&text[..20_000], &new[..20_000], "Nothing of this."] {
         let tokens = store.tokenizer().encode(text).unwrap();
-        let scores =
-            |model: &Snapshot| model.token_scores(&tokens, 0..tokens.len() + 1, 2).unwrap();
+        let scores = |model: &Snapshot| {
+            model.token_scores(&tokens, 0..tokens.len() + 1, 2, &ReadOptions::default()).unwrap()
+        };
         assert_eq!(scores(&store), scores(&frozen));
         let evidence =
             |model: &Snapshot, at: usize| model.memory().unwrap().evidence(&tokens[..at]).unwrap();

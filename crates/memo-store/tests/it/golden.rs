@@ -26,7 +26,8 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 #[ignore = "makes the golden model of a new format, in the current directory"]
 fn make() {
-    let new = NewModel { tokenizer: Tokenizer::bytes(), words: true, seed: 5 };
+    let new =
+        NewModel { tokenizer: Tokenizer::bytes(), words: true, seed: 5, ..NewModel::default() };
     let mut store = Store::create(Path::new("model"), &new).unwrap();
     let owl =
         NewDocument::text("The owl reads at night.").with_id("owl").with_label("kind", "bird");

@@ -1,7 +1,7 @@
 //! Readers: beside a writer, beside each other, on media that cannot be written, and of frozen models.
 
 use crate::common::{says, small};
-use memo_store::{Error, NewDocument, Observer, Snapshot, Store};
+use memo_store::{Error, NewDocument, Observer, ReadOptions, Snapshot, Store};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,14 +22,20 @@ fn ask_everything(path: &Path) {
     assert!(!model.history("owl").unwrap().is_empty());
     assert_eq!(says(&model, "The owl reads", 9), " at night");
     assert_eq!(model.find("owl reads").unwrap().documents[0].document, "owl");
-    let why = model.explain("The owl reads at n", 1).unwrap();
+    let why = model.explain("The owl reads at n", 1, &ReadOptions::default()).unwrap();
     assert_eq!(why.candidates[0].sources[0].document, "owl");
     let tokens = model.tokenizer().encode(OWL).unwrap();
     assert_eq!(
-        model.recall(std::slice::from_ref(&tokens), &Observer::default()).unwrap().recall,
+        model
+            .recall(std::slice::from_ref(&tokens), &ReadOptions::default(), &Observer::default())
+            .unwrap()
+            .recall,
         1.0
     );
-    assert!(model.score(&[tokens], &Observer::default()).unwrap().perplexity < 2.0);
+    assert!(
+        model.score(&[tokens], &ReadOptions::default(), &Observer::default()).unwrap().perplexity
+            < 2.0
+    );
     assert_eq!(model.stats().unwrap().transaction, model.transaction());
     let verified = model.verify(&Observer::default()).unwrap();
     assert!(verified.damage.is_empty(), "{verified:?}");
@@ -150,7 +156,7 @@ fn a_frozen_model_answers_all_that_needs_no_text() {
     let stats = model.stats().unwrap();
     assert_eq!((stats.frozen, stats.documents, stats.tokens), (true, None, 48));
     assert!(model.verify(&Observer::default()).unwrap().damage.is_empty());
-    let why = model.explain("The owl reads at n", 1).unwrap();
+    let why = model.explain("The owl reads at n", 1, &ReadOptions::default()).unwrap();
     assert!(!why.candidates[0].evidence.is_empty() && why.candidates[0].sources.is_empty());
     for refused in [
         model.documents().map(drop),

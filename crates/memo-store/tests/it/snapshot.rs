@@ -1,7 +1,7 @@
 //! Snapshots: what readers see while a store changes.
 
 use crate::common::{says, small};
-use memo_store::{DocumentState, MatchedContext, NewDocument, Observer, Store};
+use memo_store::{DocumentState, MatchedContext, NewDocument, Observer, ReadOptions, Store};
 
 const OWL: &str = "The owl reads at night.";
 const FOX: &str = "The fox sleeps by day.";
@@ -29,7 +29,12 @@ fn a_snapshot_stays_as_it_was() {
         assert_eq!(says(&snapshot, "The owl", 17), " reads at night.");
         assert_eq!(snapshot.text("owl", None).unwrap(), OWL);
         assert!(!snapshot.document("fox").is_ok_and(|fox| fox.state == DocumentState::Live));
-        assert_eq!(snapshot.explain("The owl re", 1).unwrap().candidates[0].sources.len(), 1);
+        assert_eq!(
+            snapshot.explain("The owl re", 1, &ReadOptions::default()).unwrap().candidates[0]
+                .sources
+                .len(),
+            1
+        );
         assert_eq!(says(&store, "The fox", 16), " sleeps by day.");
         assert!(store.text("owl", None).is_err());
         drop(snapshot);
@@ -46,7 +51,7 @@ fn a_place_is_shown_with_the_text_around_it() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
     store.memorize([NewDocument::text(OWL).with_id("owl")], None).unwrap();
-    let why = store.explain("Every owl re", 1).unwrap();
+    let why = store.explain("Every owl re", 1, &ReadOptions::default()).unwrap();
     let excerpt = why.candidates[0].sources[0].excerpt.clone();
     let parts = [excerpt.before, excerpt.matching, excerpt.token, excerpt.after];
     assert_eq!(parts, ["The", " owl re", "a", "ds at night."]);

@@ -1,7 +1,24 @@
 //! What can be typed to ask a model.
 
 use crate::args::values::{between, share, temperature};
+use memo_store::ReadOptions;
 use std::path::PathBuf;
+
+/// How a model is read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReadingOptions {
+    /// How much the lexicon counts: from 0, not at all, to 1. Without a lexicon it makes no difference.
+    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = share)]
+    #[arg(allow_negative_numbers = true)]
+    generalize: f64,
+}
+
+impl ReadingOptions {
+    /// The options as the store takes them.
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions { generalize: self.generalize }
+    }
+}
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompleteOptions {
@@ -56,6 +73,8 @@ pub(crate) struct SamplingOptions {
     /// End before this text.
     #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) stop: Vec<String>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -64,6 +83,8 @@ pub(crate) struct FileOptions {
     pub(crate) model: PathBuf,
     /// The text: a file, a folder, a .jsonl, or - for standard input.
     pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
 }
 
 #[derive(Debug, clap::Args)]
@@ -76,6 +97,8 @@ pub(crate) struct ExplainOptions {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 3)]
     #[arg(value_parser = between(1u32..=1000), allow_negative_numbers = true)]
     pub(crate) candidates: u32,
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
 }
 
 #[derive(Debug, clap::Args)]

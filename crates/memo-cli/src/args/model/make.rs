@@ -14,6 +14,10 @@ pub(crate) struct TokenizerOptions {
     /// The text whose words are the vocabulary of the tokenizer `words`.
     #[arg(long, value_name = "FILE")]
     pub(crate) vocab_from: Option<PathBuf>,
+
+    /// Which words are alike: a lexicon, or any file that `memo lexicon convert` reads.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) lexicon: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

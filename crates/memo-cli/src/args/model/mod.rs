@@ -141,9 +141,11 @@ pub(crate) enum ModelCommand {
     )]
     Prove(ProveOptions),
 
-    /// Make the memory again from the ledger.
-    #[command(after_help = "Examples:\n  memo rebuild notes.memo")]
-    Rebuild(ModelOptions),
+    /// Make the memory again from the ledger, as it was or with another lexicon.
+    #[command(
+        after_help = "Examples:\n  memo rebuild notes.memo\n  memo rebuild notes.memo --lexicon words.lexicon\n  memo rebuild notes.memo --lexicon none"
+    )]
+    Rebuild(RebuildOptions),
 
     /// Add the documents of another model of equal settings.
     #[command(after_help = "Examples:\n  memo merge notes.memo other.memo --conflict rename")]
@@ -167,6 +169,15 @@ pub(crate) enum ModelCommand {
 }
 
 /// The model, and nothing else.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RebuildOptions {
+    /// The model's directory.
+    pub(crate) model: PathBuf,
+    /// Another lexicon, or any file that `memo lexicon convert` reads; `none` for no lexicon.
+    #[arg(long, value_name = "FILE|none")]
+    pub(crate) lexicon: Option<PathBuf>,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelOptions {
     /// The model's directory.
