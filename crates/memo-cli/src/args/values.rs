@@ -40,6 +40,13 @@ pub(crate) fn share(text: &str) -> Result<f64, String> {
     }
 }
 
+pub(crate) fn weight(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        _ => Err("must be between 0 and 1".to_owned()),
+    }
+}
+
 pub(crate) fn temperature(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..=100.0).contains(&value) => Ok(value),

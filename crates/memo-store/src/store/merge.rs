@@ -78,6 +78,12 @@ impl Store {
     ) -> Result<MergeReport, Error> {
         let same_tokens = self.config.tokenizer == other.config.tokenizer
             && self.tokenizer.to_json()? == other.tokenizer.to_json()?;
+        if self.config.memory.lexicon != other.config.memory.lexicon {
+            return Err(Error::Merge(
+                "the models have different lexicons; `memo rebuild --lexicon` gives one of them the other's"
+                    .to_owned(),
+            ));
+        }
         if self.config.memory != other.config.memory || !same_tokens {
             return Err(Error::Merge(
                 "the models have different tokenizers, seeds or contexts; make one of them anew like the other"

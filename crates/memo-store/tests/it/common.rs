@@ -1,11 +1,13 @@
 //! Models small enough to make by the hundred.
 #![allow(unreachable_pub)]
 
+use memo::lexicon::Lexicon;
 use memo::sparse::{Digest, Memory, Settings, Span};
 use memo::words::Words;
 use memo_store::{CompletionOptions, DocumentState, NewModel, Snapshot, Store};
 use memo_text::Tokenizer;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A model of bytes.
 pub fn small() -> NewModel {
@@ -14,10 +16,24 @@ pub fn small() -> NewModel {
 
 /// The digest of a memory that knows only these parts of documents, and these edits (prompt, target, weight).
 pub fn digest_of(parts: &[String], edits: &[(String, String, i32)]) -> Digest {
+    digest_with(None, parts, edits)
+}
+
+/// The same, of a memory with a lexicon.
+pub fn digest_with(
+    lexicon: Option<Arc<Lexicon>>,
+    parts: &[String],
+    edits: &[(String, String, i32)],
+) -> Digest {
     let tokenizer = Tokenizer::bytes();
     let settings = Settings::new(257, 256, 7).unwrap().with_words();
-    let words = std::sync::Arc::new(Words::new(tokenizer.pieces()));
-    let mut memory = Memory::with_words(settings, Some(words)).unwrap();
+    let settings = settings.with_lexicon(lexicon.as_deref());
+    let words = Words::new(tokenizer.pieces());
+    let words = match lexicon {
+        Some(lexicon) => words.with_lexicon(lexicon),
+        None => words,
+    };
+    let mut memory = Memory::with_words(settings, Some(Arc::new(words))).unwrap();
     for part in parts {
         memory.memorize(&tokenizer.encode(part).unwrap()).unwrap();
     }
@@ -27,6 +43,12 @@ pub fn digest_of(parts: &[String], edits: &[(String, String, i32)]) -> Digest {
         memory.write(&[Span { document: &document, positions, weight: *weight }]).unwrap();
     }
     memory.digest().unwrap()
+}
+
+/// A lexicon of pairs of words and classes.
+pub fn lexicon(entries: &[(&str, &str)]) -> Arc<Lexicon> {
+    let entries = entries.iter().map(|&(word, class)| (word.into(), vec![Some(class.into())]));
+    Arc::new(Lexicon::new(entries).unwrap())
 }
 
 /// The most probable tokens after a prompt, as text.

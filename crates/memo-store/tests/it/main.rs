@@ -13,6 +13,7 @@ mod golden;
 mod healing;
 mod kill;
 mod large;
+mod lexicon;
 #[cfg(unix)]
 mod limits;
 mod passages;

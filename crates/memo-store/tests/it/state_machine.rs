@@ -4,7 +4,8 @@
 //! memory's digest must be that of a memory which never knew anything else, and what the book says is refused must be
 //! refused and change nothing.
 
-use crate::common::{digest_of, small};
+use crate::common::{digest_with, lexicon, small};
+use memo::lexicon::Lexicon;
 use memo::sparse::Digest;
 use memo_store::{Conflict, NewDocument, Observer, Snapshot, Store};
 use proptest::collection::vec;
@@ -12,6 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 #[derive(Clone, Debug)]
@@ -27,12 +29,29 @@ enum Action {
     ForgetUnnamed,
     ForgetText(&'static str),
     Checkpoint,
-    Rebuild,
+    /// With the lexicon of that number.
+    Rebuild(usize),
     Reopen,
     Read,
     ContinueFromBackup,
     /// Merges in a model on which these were done.
     Merge(Vec<Action>, Conflict),
+}
+
+const LEXICONS: usize = 3;
+
+/// None, or one of two lexicons.
+fn numbered(number: usize) -> Option<Arc<Lexicon>> {
+    match number {
+        0 => None,
+        1 => Some(lexicon(&[
+            ("owl", "animal"),
+            ("cat", "animal"),
+            ("sleeps", "verb"),
+            (".", "stop"),
+        ])),
+        _ => Some(lexicon(&[("aaa", "letters"), ("é", "letters"), ("reads", "verb")])),
+    }
 }
 
 /// Ids, among them such as renaming and edits make themselves.
@@ -73,7 +92,7 @@ fn action() -> impl Strategy<Value = Action> {
         1 => Just(Action::ForgetUnnamed),
         2 => piece().prop_map(Action::ForgetText),
         1 => Just(Action::Checkpoint),
-        1 => Just(Action::Rebuild),
+        1 => (0..LEXICONS).prop_map(Action::Rebuild),
         2 => Just(Action::Reopen),
         1 => Just(Action::Read),
         1 => Just(Action::ContinueFromBackup),
@@ -131,6 +150,8 @@ struct Done {
 struct Book {
     entries: BTreeMap<String, Entry>,
     log: Vec<Done>,
+    /// The number of the lexicon.
+    lexicon: usize,
     /// The ids of documents that came without one, by their text.
     unnamed: BTreeMap<String, String>,
 }
@@ -178,7 +199,7 @@ impl Book {
                 }
             }
         }
-        digest_of(&parts, &edits)
+        digest_with(numbered(self.lexicon), &parts, &edits)
     }
 
     /// Documents under their ids, or `None` if one is given twice with different texts. New ones without an id are
@@ -404,7 +425,10 @@ impl World {
                 (store.forget_text(text, None).map(drop), book.forget_text(text))
             }
             Action::Checkpoint => (store.checkpoint(), Some(())),
-            Action::Rebuild => (store.rebuild().map(drop), Some(())),
+            Action::Rebuild(lexicon) => {
+                book.lexicon = *lexicon;
+                (store.rebuild_with_lexicon(numbered(*lexicon)).map(drop), Some(()))
+            }
             Action::Reopen => {
                 let path = self.close();
                 return self.open(&path);
@@ -478,6 +502,7 @@ impl World {
 
     fn merge(&mut self, theirs: &[Action], conflict: Conflict) {
         let mut other = World::new();
+        other.act(&Action::Rebuild(self.book.lexicon));
         theirs.iter().for_each(|action| other.act(action));
         let merged = self.store().merge(other.store(), conflict, None);
         let added = merged.as_ref().map_or(&[][..], |merged| &merged.added);

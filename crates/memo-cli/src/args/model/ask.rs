@@ -1,6 +1,6 @@
 //! What can be typed to ask a model.
 
-use crate::args::values::{between, share, temperature};
+use crate::args::values::{between, share, temperature, weight};
 use memo_store::ReadOptions;
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReadingOptions {
     /// How much the lexicon counts: from 0, not at all, to 1. Without a lexicon it makes no difference.
-    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = share)]
+    #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
     #[arg(allow_negative_numbers = true)]
     generalize: f64,
 }
