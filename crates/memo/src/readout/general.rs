@@ -32,7 +32,7 @@ impl<'m> General<'m> {
         let of_class = read.levels().iter().take_while(|level| level.slot == first).count();
         let (shortest, rest_of_class) = interpolated(&read.levels()[..of_class]);
         let Predicted { list, rest: rest_of_token } = &*read.predicted;
-        let rest = (rest + rest_of_token * rest_of_class) / 2.0;
+        let rest = f64::midpoint(rest, rest_of_token * rest_of_class);
         listed.iter_mut().for_each(|(_, p)| *p /= 2.0);
         add(&mut listed, shortest.iter().map(|&(symbol, p)| (symbol, p * rest_of_token / 2.0)));
         add(&mut listed, list.iter().map(|&(symbol, p)| (symbol, p / 2.0)));

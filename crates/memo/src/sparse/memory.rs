@@ -217,16 +217,13 @@ impl Memory {
 
     /// Returns the members of the classes of a level of the lexicon.
     pub(crate) fn members(&self, level: usize) -> Result<&Members, Error> {
-        let made = match self.members.get() {
-            Some(made) => made,
-            None => {
-                let prior = &self.prior().p;
-                let of =
-                    |level| Members::new(&self.settings, &self.keys, &self.tables, prior, level);
-                let made = (0..self.settings.levels()).map(of).collect::<Result<_, Error>>()?;
-                self.members.get_or_init(|| Arc::new(made))
-            }
-        };
+        if let Some(made) = self.members.get() {
+            return Ok(&made[level]);
+        }
+        let prior = &self.prior().p;
+        let of = |level| Members::new(&self.settings, &self.keys, &self.tables, prior, level);
+        let made = (0..self.settings.levels()).map(of).collect::<Result<_, Error>>()?;
+        let made = self.members.get_or_init(|| Arc::new(made));
         Ok(&made[level])
     }
 

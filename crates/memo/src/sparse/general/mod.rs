@@ -49,13 +49,9 @@ pub(crate) fn contexts(
     let (mut hash, mut literal, mut next) = (0u64, 0, 0);
     for before in 0..*GENERAL.last().unwrap_or(&0) as usize {
         let Some(unit) = state.within(before, WORD_REACH) else { break };
-        let symbol = match lexicon.class(level, unit) {
-            Some(class) => class_hash(class),
-            None => {
-                literal += 1;
-                unit
-            }
-        };
+        let class = lexicon.class(level, unit);
+        literal += usize::from(class.is_none());
+        let symbol = class.map_or(unit, class_hash);
         hash = mix(hash.wrapping_add(LINK), symbol);
         if before + 1 == GENERAL[next] as usize {
             let span = state.span(before).unwrap_or(0);

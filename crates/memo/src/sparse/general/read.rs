@@ -175,16 +175,13 @@ impl GeneralLevels {
                     own.push(symbol, count.min(most));
                     Ok(())
                 };
-                match shorter {
-                    Some(shorter) => {
-                        let mut list = shorter.list.iter();
-                        list.try_for_each(|&(symbol, most)| look(symbol, most))?;
-                    }
+                if let Some(shorter) = shorter {
+                    let mut list = shorter.list.iter();
+                    list.try_for_each(|&(symbol, most)| look(symbol, most))?;
+                } else {
                     // Its last units have no class, so that it ends as contexts of tokens do.
-                    None => {
-                        let candidates = candidates(memory, level, before)?;
-                        candidates.into_iter().try_for_each(|symbol| look(symbol, i64::MAX))?;
-                    }
+                    let candidates = candidates(memory, level, before)?;
+                    candidates.into_iter().try_for_each(|symbol| look(symbol, i64::MAX))?;
                 }
             }
             if own.list.is_empty() {
