@@ -2,6 +2,7 @@
 
 mod args;
 mod demo;
+mod lexicon;
 mod model;
 mod pages;
 mod printed;
@@ -19,6 +20,7 @@ fn main() -> ExitCode {
     memo_terminal::run(&args.global, |progress| match &args.command {
         Command::Model(command) => model::run(command, progress, args.global.json),
         Command::Measure(options) => measure::run(options, progress),
+        Command::Lexicon(command) => lexicon::run(command, progress),
         Command::Demo(options) => demo::run(options, progress),
         Command::Serve(options) => serve::run(options, progress, args.global.json),
         Command::Completions(options) => pages::completions(options),

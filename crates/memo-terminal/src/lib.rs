@@ -4,6 +4,7 @@
 pub mod measure;
 pub mod output;
 pub mod progress;
+pub mod worth;
 
 use clap::Parser;
 use clap::builder::styling::{AnsiColor, Styles};

@@ -6,7 +6,10 @@ use anyhow::{Context, bail};
 use memo::measure::{self, Experiment};
 use memo::readout::BACKOFF;
 use memo::words::Words;
-use memo_text::{Content, Corpus, CorpusOptions, Encoding, Tokenizer, TokenizerSpec};
+use memo_text::{
+    Content, Corpus, CorpusOptions, Encoding, LexiconOptions, Tokenizer, TokenizerSpec,
+    read_lexicon,
+};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -37,6 +40,10 @@ pub struct TextOptions {
     /// Remember contexts of tokens alone, not those of words that make case and layout of a prompt indifferent.
     #[arg(long)]
     no_words: bool,
+
+    /// Generalise contexts by a lexicon, in any format that `memo lexicon convert` reads.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_words")]
+    lexicon: Option<PathBuf>,
 
     /// Positions to try recall at, chosen at random; 0 tries all.
     #[arg(long, value_name = "N", default_value_t = 3000)]
@@ -91,8 +98,19 @@ impl Texts {
             texts.iter().map(|text| Ok(tokenizer.encode_bytes(text.as_bytes())?)).collect()
         };
         let (memorized, held_out) = (encode(&self.memorized)?, encode(&self.held_out)?);
-        let words = (!options.no_words).then(|| Arc::new(Words::new(tokenizer.pieces())));
-        Ok(Encoded { options, name: self.name, tokenizer, words, memorized, held_out })
+        let lexicon = options.lexicon.as_ref().map(|path| {
+            let (lexicon, report) = read_lexicon(path, &LexiconOptions::default())?;
+            anyhow::Ok((lexicon, path.display().to_string(), report))
+        });
+        let mut words = (!options.no_words).then(|| Words::new(tokenizer.pieces()));
+        let mut used = None;
+        if let Some((lexicon, path, report)) = lexicon.transpose()? {
+            words = words.map(|words| words.with_lexicon(Arc::new(lexicon)));
+            used = Some(UsedLexicon { path, words: report.words, classes: report.classes });
+        }
+        let words = words.map(Arc::new);
+        let (name, lexicon) = (self.name, used);
+        Ok(Encoded { options, name, tokenizer, words, lexicon, memorized, held_out })
     }
 }
 
@@ -103,6 +121,7 @@ pub struct Encoded<'o> {
     /// What made them tokens.
     pub tokenizer: Tokenizer,
     words: Option<Arc<Words>>,
+    lexicon: Option<UsedLexicon>,
     memorized: Vec<Vec<u32>>,
     held_out: Vec<Vec<u32>>,
 }
@@ -153,6 +172,7 @@ impl Encoded<'_> {
             tokenizer: self.tokenizer.name(),
             vocabulary: self.tokenizer.vocab_size(),
             engine,
+            lexicon: self.lexicon.clone(),
             documents: self.memorized.len(),
             report,
         }))
@@ -170,6 +190,15 @@ fn read(path: &Path, encoding: Encoding) -> anyhow::Result<Vec<Content>> {
     Ok(documents)
 }
 
+/// A lexicon that contexts are generalised by.
+#[derive(Clone, Serialize)]
+struct UsedLexicon {
+    path: String,
+    words: usize,
+    /// Classes of each level.
+    classes: Vec<usize>,
+}
+
 /// A measurement, as it is printed.
 #[derive(Serialize)]
 struct Measured {
@@ -177,6 +206,8 @@ struct Measured {
     tokenizer: &'static str,
     vocabulary: usize,
     engine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lexicon: Option<UsedLexicon>,
     documents: usize,
     #[serde(flatten)]
     report: measure::Report,
@@ -200,6 +231,12 @@ impl Display for Measured {
                 thousands(self.vocabulary as u64)
             ))
         )?;
+        if let Some(UsedLexicon { path, words, classes }) = &self.lexicon {
+            let classes: Vec<String> = classes.iter().map(|&n| thousands(n as u64)).collect();
+            let words = thousands(*words as u64);
+            let details = faint(format!("{words} words in {} classes", classes.join(" and ")));
+            writeln!(f, "  lexicon     {path}  {details}")?;
+        }
         writeln!(
             f,
             "  memory      {} cells, {:.1} a token  {}",

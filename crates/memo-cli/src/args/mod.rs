@@ -1,9 +1,11 @@
 //! What can be typed.
 
+pub(crate) mod lexicon;
 pub(crate) mod model;
 mod serve;
 mod values;
 
+use self::lexicon::LexiconCommand;
 use self::model::ModelCommand;
 pub(crate) use self::serve::ServeOptions;
 use self::values::between;
@@ -33,6 +35,13 @@ pub(crate) enum Command {
         after_help = "Examples:\n  memo measure --text book.txt\n  memo measure --text train.txt --held-out test.txt --tokenizer words\n  memo measure --text book.txt --no-words --sample 0 --json"
     )]
     Measure(MeasureOptions),
+
+    /// Make, show and check lexicons: which words are alike.
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  memo lexicon induce notes/ --classes 200 -o words.lexicon\n  memo lexicon convert cars.tsv -o cars.lexicon\n  memo lexicon show words.lexicon car\n  memo lexicon check words.lexicon notes/"
+    )]
+    Lexicon(LexiconCommand),
 
     /// Serve a model to OpenAI's clients, evaluation harnesses, and people with a browser.
     #[command(

@@ -1,5 +1,6 @@
 //! Values that are checked as they are typed: what is wrong is said before anything is opened.
 
+use memo::lexicon::MAX_LEVELS;
 use memo_store::{FILE_LABEL, Timestamp};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -64,6 +65,19 @@ where
     move |text| match text.parse::<T>() {
         Ok(value) if range.contains(&value) => Ok(value),
         _ => Err(format!("must be a whole number from {} to {}", range.start(), range.end())),
+    }
+}
+
+/// The depths of levels.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Depths(pub(crate) Vec<usize>);
+
+/// 6, or 6,3.
+pub(crate) fn depths(text: &str) -> Result<Depths, String> {
+    let numbers = text.split(',').map(|number| number.trim().parse::<usize>().ok());
+    match numbers.collect::<Option<Vec<usize>>>() {
+        Some(depths) if depths.len() <= MAX_LEVELS => Ok(Depths(depths)),
+        _ => Err(format!("must be whole numbers such as 6 or 6,3, {MAX_LEVELS} at most")),
     }
 }
 

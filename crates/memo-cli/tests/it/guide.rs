@@ -1,4 +1,4 @@
-//! README.md and docs/guide.md do what they say: their commands are run, and what they print is what the pages show.
+//! README.md, docs/guide.md and docs/lexicon.md do what they say: their commands are run, and what they print is what the pages show.
 
 use std::path::Path;
 use std::process::Command;
@@ -31,8 +31,15 @@ fn steps(page: &str) -> Vec<(String, String)> {
     });
     steps
         .map(|step| {
-            let (command, shown) = step.split_once('\n').unwrap_or((&step, ""));
-            (command.to_owned(), shown.to_owned())
+            let (first, mut shown) = step.split_once('\n').unwrap_or((&step, ""));
+            let mut command = first.to_owned();
+            // A command goes on where a shell says so.
+            while let Some((more, rest)) = shown.strip_prefix("> ").and_then(|s| s.split_once('\n'))
+            {
+                command = format!("{command}\n{more}");
+                shown = rest;
+            }
+            (command, shown.to_owned())
         })
         .collect()
 }
@@ -67,6 +74,11 @@ fn check(page: &str, least: usize) {
 #[test]
 fn the_guide_is_true() {
     check("docs/guide.md", 16);
+}
+
+#[test]
+fn the_page_on_lexicons_is_true() {
+    check("docs/lexicon.md", 14);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod forget;
 mod guide;
 #[cfg(target_os = "linux")]
 mod large;
+mod lexicon;
 mod model;
 mod pages;
 #[cfg(unix)]

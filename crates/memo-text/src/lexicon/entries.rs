@@ -193,11 +193,19 @@ impl Entries {
                 forms.push((form, at));
             }
         }
+        let mut regular: Vec<(Box<str>, u32)> = Vec::new();
+        let mut inflected = vec![false; self.list.len()];
         for (at, entry) in self.list.iter().enumerate() {
             let known = irregular.get(&(at as u32, entry.part)).map_or(&[][..], Vec::as_slice);
-            let regular = inflections(&entry.form, entry.part, known);
-            forms.extend(regular.into_iter().map(|form| (form.into(), at as u32)));
+            for form in inflections(&entry.form, entry.part, known) {
+                match self.words.get(&*form) {
+                    Some(&other) => inflected[other as usize] = true,
+                    None => regular.push((form.into(), at as u32)),
+                }
+            }
         }
+        // A plural has no plural.
+        forms.extend(regular.into_iter().filter(|&(_, at)| !inflected[at as usize]));
         for (form, at) in forms {
             if !self.words.contains_key(&form) && self.list.len() < MAX_WORDS {
                 let (classes, part) = (self.list[at as usize].classes, Part::Inflected);

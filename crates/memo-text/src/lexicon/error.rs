@@ -120,7 +120,7 @@ pub enum LexiconErrorKind {
         file: String,
     },
     /// No entry that could be used.
-    #[error("no word of it can have a class: {nothing}")]
+    #[error("no word of it can have a class; left out are {nothing}")]
     Nothing {
         /// What was left out, and why.
         nothing: String,

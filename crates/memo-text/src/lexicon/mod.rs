@@ -304,7 +304,7 @@ fn finish(
     path: &Path,
 ) -> Result<(Lexicon, LexiconReport), LexiconError> {
     let (entries, inflected, skipped) = entries.into_parts();
-    let nothing = skipped.iter().map(|skip| format!("{} {}", skip.count, skip.reason));
+    let nothing = skipped.iter().map(|skip| format!("{}: {}", skip.reason, skip.count));
     let nothing = nothing.collect::<Vec<_>>().join("; ");
     let lexicon = Lexicon::new(entries).map_err(|error| match error {
         memo::lexicon::Error::Empty if !nothing.is_empty() => LexiconErrorKind::Nothing { nothing },

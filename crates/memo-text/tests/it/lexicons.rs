@@ -221,7 +221,7 @@ fn hostile_files_get_an_error_that_says_what_to_do() {
     says(error("a.tsv", b""), "no word has a class");
     says(
         error("a.tsv", b"New York\tcity\n"),
-        "no word of it can have a class: 1 entries of several words",
+        "no word of it can have a class; left out are entries of several words: 1",
     );
     says(
         error("a.tsv", format!("{}\tcar\n", "x".repeat(70_000)).as_bytes()),

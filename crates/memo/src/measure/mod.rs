@@ -28,7 +28,7 @@ pub struct Experiment<'a> {
     pub end: u32,
     /// The token that stands for words outside the vocabulary, if the tokenizer has one.
     pub unknown: Option<u32>,
-    /// Words of the vocabulary; none for a memory of tokens alone.
+    /// Words of the vocabulary, with a lexicon or without; none for a memory of tokens alone.
     pub words: Option<Arc<Words>>,
     /// Seed of the memory and of the samples.
     pub seed: u64,
@@ -83,6 +83,18 @@ pub fn run(
     step: &dyn Fn(&str),
 ) -> Result<Report, sparse::Error> {
     run_on(experiment, &|| Sparse::new(experiment, readout), step)
+}
+
+/// The perplexity of the held-out text on the sparse engine, over its known words only; `None` if nothing was held out.
+pub fn held_out(
+    experiment: &Experiment<'_>,
+    readout: &Backoff,
+) -> Result<Option<f64>, sparse::Error> {
+    let documents: Vec<&[u32]> = experiment.memorized.iter().map(Vec::as_slice).collect();
+    let mut model = Sparse::new(experiment, readout)?;
+    model.memorize(&documents)?;
+    let scores = score_all(&model, experiment.held_out)?;
+    Ok(perplexity(scores.iter().filter(|(token, _)| Some(*token) != experiment.unknown)))
 }
 
 /// Measures the dense engine: Hadamard codes, four heads, three layers, computed recall, and the d, a power of two,

@@ -55,6 +55,8 @@ impl<'r> Sparse<'r> {
         let settings = Settings::new(vocabulary, end, seed)?;
         let words = experiment.words.clone();
         let settings = if words.is_some() { settings.with_words() } else { settings };
+        let lexicon = words.as_ref().and_then(|words| words.lexicon());
+        let settings = settings.with_lexicon(lexicon.map(|lexicon| &**lexicon));
         Ok(Sparse { memory: Memory::with_words(settings, words)?, readout })
     }
 
