@@ -51,17 +51,17 @@ pub(crate) struct InduceOptions {
     pub(crate) texts: Vec<PathBuf>,
 
     /// How many classes there are at most.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = between(1..=MAX_INDUCED))]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = between(1usize..=MAX_INDUCED))]
     #[arg(allow_negative_numbers = true)]
     pub(crate) classes: usize,
 
     /// How often a word must occur to get a class.
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = between(1..=u32::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = between(1u32..=u32::MAX))]
     #[arg(allow_negative_numbers = true)]
     pub(crate) min_count: u32,
 
     /// How often all words are looked at, at most.
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = between(1..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = between(1usize..=1_000))]
     #[arg(allow_negative_numbers = true)]
     pub(crate) rounds: usize,
 
@@ -87,7 +87,7 @@ pub(crate) struct ConvertOptions {
     depth: Option<Depths>,
 
     /// Without --depth, how many concepts above a word are its classes.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = between(1..=MAX_LEVELS))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = between(1usize..=MAX_LEVELS))]
     #[arg(conflicts_with = "depth", allow_negative_numbers = true)]
     levels: usize,
 
@@ -132,7 +132,7 @@ pub(crate) struct ShowOptions {
     pub(crate) name: Option<String>,
 
     /// How many classes, or members of a class, to show.
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = between(1..=usize::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = between(1usize..=usize::MAX))]
     #[arg(allow_negative_numbers = true)]
     pub(crate) most: usize,
 }
@@ -155,7 +155,7 @@ pub(crate) struct CheckOptions {
     pub(crate) tokenizer: TokenizerSpec,
 
     /// How many words without a class to show.
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = between(0..=usize::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = between(0usize..=usize::MAX))]
     #[arg(allow_negative_numbers = true)]
     pub(crate) most: usize,
 }

@@ -154,10 +154,16 @@ impl Settings {
         self.slots() + level * GENERAL_SLOTS
     }
 
+    /// Returns how many numbers the classes of a level have where they are what came next: two each, with a capital and without.
+    pub(crate) fn expected(&self, level: usize) -> u32 {
+        let classes = self.lexicon.as_ref().and_then(|lexicon| lexicon.classes.get(level));
+        classes.map_or(0, |classes| classes.saturating_mul(2))
+    }
+
     /// Returns one past the largest number that stands for what came next: a token or, from the vocabulary on, a class.
     pub(crate) fn symbols(&self) -> u32 {
-        let classes = self.lexicon.iter().flat_map(|lexicon| &lexicon.classes);
-        self.vocabulary + classes.max().copied().unwrap_or(0)
+        let classes = (0..self.levels()).map(|level| self.expected(level)).max();
+        self.vocabulary.saturating_add(classes.unwrap_or(0))
     }
 
     /// Returns the context of a slot.

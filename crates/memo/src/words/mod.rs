@@ -76,6 +76,8 @@ pub struct Words {
     offsets: Box<[u32]>,
     /// [`Code`]s: one byte or three each.
     codes: Box<[u8]>,
+    /// Whether the first letter of each token is a capital, 64 to a number.
+    capitals: Box<[u64]>,
     /// Which units of text are alike, if somebody said so.
     lexicon: Option<Arc<Lexicon>>,
 }
@@ -88,10 +90,16 @@ impl Words {
     ///
     /// If the vocabulary has 2 GiB of text.
     pub fn new(pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
-        let (mut offsets, mut codes) = (Vec::new(), Vec::new());
+        let (mut offsets, mut codes, mut capitals) = (Vec::new(), Vec::new(), Vec::new());
         for piece in pieces {
             let piece = piece.as_ref();
             let start = codes.len();
+            if offsets.len() % 64 == 0 {
+                capitals.push(0);
+            }
+            if let Some(last) = capitals.last_mut().filter(|_| begins_with_capital(piece)) {
+                *last |= 1u64 << (offsets.len() % 64);
+            }
             // A token that has bytes but no codes still ends a character that another one began.
             let raw = !piece.is_empty() && !Self::encode(piece, &mut codes);
             if raw {
@@ -102,7 +110,8 @@ impl Words {
             assert!(codes.len() < RAW as usize, "a vocabulary has less than 2 GiB of text");
         }
         offsets.push(codes.len() as u32);
-        Words { offsets: offsets.into(), codes: codes.into(), lexicon: None }
+        let (offsets, codes) = (offsets.into(), codes.into());
+        Words { offsets, codes, capitals: capitals.into(), lexicon: None }
     }
 
     /// Adds a lexicon: which units of text are alike.
@@ -133,7 +142,13 @@ impl Words {
 
     /// The bytes that are held.
     pub fn bytes(&self) -> usize {
-        size_of_val(&*self.offsets) + self.codes.len()
+        size_of_val(&*self.offsets) + size_of_val(&*self.capitals) + self.codes.len()
+    }
+
+    /// Whether the first letter of a token is a capital.
+    pub(crate) fn is_capital(&self, token: u32) -> bool {
+        let word = self.capitals.get(token as usize / 64).copied().unwrap_or(0);
+        word >> (token % 64) & 1 == 1
     }
 
     /// Whether a token is white space alone.
@@ -150,6 +165,22 @@ impl Words {
         let bytes = &self.codes[(start & !RAW) as usize..(end & !RAW) as usize];
         if start & RAW == 0 { Piece::Codes(bytes) } else { Piece::Raw(bytes) }
     }
+}
+
+/// Whether the first letter of a text is one that the normal form changes to a small one.
+fn begins_with_capital(piece: &[u8]) -> bool {
+    for c in String::from_utf8_lossy(piece).chars() {
+        let mut letter = None;
+        each_code(c, |code| {
+            if letter.is_none() && code.class() == normal::Class::Letter {
+                letter = Some(code.character());
+            }
+        });
+        if let Some(letter) = letter {
+            return letter != c as u32;
+        }
+    }
+    false
 }
 
 /// What a token contributes to the stream.

@@ -38,24 +38,32 @@ impl Memory {
         let Some((words, lexicon)) = self.lexicon() else { return Ok(Vec::new()) };
         let (mut reader, context) = (Reader::default(), self.view(context)?);
         reader.read(self, context)?;
-        let (settings, vocabulary) = (self.settings(), self.settings().vocabulary);
+        let settings = self.settings();
         let state = UnitState::before(words, context, context.len(), WORD_REACH);
         let mut evidence = Vec::new();
         for (level, read) in reader.levels.general.iter().enumerate() {
             let found = contexts(lexicon, level, &state);
             for own in read.levels() {
                 let i = own.slot - settings.members(level) - 1;
-                let symbol = |&(symbol, count): &(u32, i64)| match symbol.checked_sub(vocabulary) {
-                    Some(class) => (Symbol::Class(class), count),
-                    None => (Symbol::Token(symbol), count),
-                };
+                let mut successors: Vec<(Symbol, i64)> = Vec::new();
+                for &(symbol, count) in &own.list {
+                    let symbol = match symbol.checked_sub(settings.vocabulary) {
+                        Some(class) => Symbol::Class(class % lexicon.classes(level) as u32),
+                        None => Symbol::Token(symbol),
+                    };
+                    // A class counts in both cases.
+                    match successors.iter_mut().find(|(other, _)| *other == symbol) {
+                        Some((_, counted)) => *counted += count,
+                        None => successors.push((symbol, count)),
+                    }
+                }
                 evidence.push(GeneralEvidence {
                     level,
                     units: GENERAL[i] as usize,
                     literal: found[i].map_or(0, |context| context.literal),
                     tokens: own.span,
                     total: own.totals.total,
-                    successors: own.list.iter().map(symbol).collect(),
+                    successors,
                 });
             }
         }
@@ -67,7 +75,12 @@ impl Memory {
         if level >= self.settings().levels() {
             return Ok(Vec::new());
         }
-        Ok(self.members(level)?.of_token(token).iter().map(|member| member.class).collect())
+        let classes = self.settings().expected(level) / 2;
+        let members = self.members(level)?.of_token(token).iter();
+        let mut begun: Vec<u32> = members.map(|member| member.class % classes).collect();
+        begun.sort_unstable();
+        begun.dedup();
+        Ok(begun)
     }
 
     /// Returns the positions of a document that have what evidence of a context says: the same generalised context before them,
@@ -90,7 +103,8 @@ impl Memory {
         for place in 0..=document.len() {
             let General { contexts, class } = general.general(evidence.level);
             let next = document.get(place).copied().unwrap_or(self.settings().end);
-            let here = class.map_or(Symbol::Token(next), Symbol::Class);
+            let classes = lexicon.classes(evidence.level) as u32;
+            let here = class.map_or(Symbol::Token(next), |class| Symbol::Class(class % classes));
             if here == symbol && contexts[i].is_some_and(|found| found.hash == wanted.hash) {
                 places.push(place);
             }

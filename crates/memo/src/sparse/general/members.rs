@@ -19,7 +19,7 @@ pub(crate) struct Members {
     tokens: Vec<u32>,
 }
 
-/// A token that begins units of a class.
+/// A token that begins units of a class, in one case.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
     pub(crate) class: u32,
@@ -54,7 +54,7 @@ impl Members {
         prior: &[f64],
         level: usize,
     ) -> Result<Self, Error> {
-        let classes = settings.lexicon.as_ref().map_or(0, |lexicon| lexicon.classes[level]);
+        let classes = settings.expected(level);
         let (slot, n) = (settings.members(level), settings.vocabulary);
         let table = tables.table(TableKind::Successors);
         let mut by_class: Vec<Member> = Vec::new();

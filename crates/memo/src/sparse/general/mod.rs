@@ -39,6 +39,12 @@ pub(crate) fn class_hash(class: u32) -> u64 {
     mix(CLASS, u64::from(class))
 }
 
+/// Returns the number of a class that follows, with a capital or without: after a full stop the one is expected, within a sentence the
+/// other. So each of `classes` classes has two numbers.
+pub(crate) fn expected(class: u32, capital: bool, classes: u32) -> u32 {
+    if capital { classes + class } else { class }
+}
+
 /// Returns the contexts that end at a place, by length; those that are not generalised are `None`.
 pub(crate) fn contexts(
     lexicon: &Lexicon,
@@ -95,7 +101,7 @@ fn begun(
 pub(crate) struct General {
     /// The contexts before it.
     pub(crate) contexts: [Option<GeneralContext>; GENERAL.len()],
-    /// The class of the unit that the next token begins.
+    /// The class of the unit that the next token begins, and its case: see [`expected`].
     pub(crate) class: Option<u32>,
 }
 
@@ -143,9 +149,11 @@ impl<'a> Generalizer<'a> {
 
     /// Returns what the position adds to a level.
     pub(crate) fn general(&self, level: usize) -> General {
+        let class = self.unit.and_then(|unit| self.lexicon.class(level, unit));
+        let capital = self.document.get(self.place).is_some_and(|&t| self.words.is_capital(t));
         General {
             contexts: contexts(self.lexicon, level, &self.state),
-            class: self.unit.and_then(|unit| self.lexicon.class(level, unit)),
+            class: class.map(|class| expected(class, capital, self.lexicon.classes(level) as u32)),
         }
     }
 }
