@@ -55,7 +55,7 @@ pub(crate) struct InduceOptions {
     #[arg(allow_negative_numbers = true)]
     pub(crate) classes: usize,
 
-    /// How often a word must occur to get a class.
+    /// How often a word must occur to get a class of its like; rarer ones share the class (rare).
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = between(1u32..=u32::MAX))]
     #[arg(allow_negative_numbers = true)]
     pub(crate) min_count: u32,

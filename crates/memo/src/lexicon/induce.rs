@@ -14,6 +14,9 @@ use thiserror::Error;
 
 /// The most classes that can be induced: their table of pairs takes 8 bytes for the square of their number.
 pub const MAX_INDUCED: usize = 5_000;
+/// The class of units that are too rare for one of their like. What follows a rare word is known from other rare words. No class that is named by its
+/// members has this name, because they have spaces between them.
+pub const RARE: &str = "(rare)";
 /// The most members that a class is named by.
 const NAMED_BY: usize = 3;
 
@@ -22,7 +25,7 @@ const NAMED_BY: usize = 3;
 pub struct InduceOptions {
     /// How many classes there are at most.
     pub classes: usize,
-    /// How often a unit must occur to get a class.
+    /// How often a unit must occur to get a class of its like; those that are rarer share one, [`RARE`].
     pub min_count: u32,
     /// How often all units are looked at, at most.
     pub rounds: usize,
@@ -233,6 +236,11 @@ impl UnitCounts {
         let entries = frequent.iter().zip(classes).map(|(&unit, class)| {
             (form(unit).to_owned(), vec![names.get(class).map(|(_, name)| name.clone())])
         });
-        Ok(Lexicon::new(entries)?.with_sources(self.sources.iter().copied()))
+        let mut rare = vec![true; self.forms.len()];
+        frequent.iter().for_each(|&unit| rare[unit as usize] = false);
+        let rare = (0..self.forms.len() as u32)
+            .filter(|&unit| rare[unit as usize] && form(unit).len() <= MAX_BYTES)
+            .map(|unit| (form(unit).to_owned(), vec![Some(RARE.to_owned())]));
+        Ok(Lexicon::new(entries.chain(rare))?.with_sources(self.sources.iter().copied()))
     }
 }

@@ -32,7 +32,7 @@ mod induce;
 
 pub use canonical::is_canonical;
 pub use error::{Error, NameProblem};
-pub use induce::{InduceError, InduceOptions, Induced, MAX_INDUCED, UnitCounts};
+pub use induce::{InduceError, InduceOptions, Induced, MAX_INDUCED, RARE, UnitCounts};
 
 use crate::words::{normal_form, unit_hash};
 use index::Index;

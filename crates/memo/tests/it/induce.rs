@@ -1,7 +1,7 @@
 //! Induced lexicons: a function of the texts, whatever their order and the number of threads.
 
 use memo::lexicon::{
-    InduceError, InduceOptions, Induced, Lexicon, MAX_INDUCED, UnitCounts, source_digest,
+    InduceError, InduceOptions, Induced, Lexicon, MAX_INDUCED, RARE, UnitCounts, source_digest,
 };
 use memo::words::unit_hash;
 use proptest::prelude::*;
@@ -56,14 +56,17 @@ fn words_of_one_kind_share_a_class() {
 }
 
 #[test]
-fn rare_units_have_no_class_and_count_as_neighbours() {
+fn rare_units_share_a_class_and_count_as_neighbours() {
     let mut texts = sentences(40);
     texts.push("Anna drives the zeppelin in Rome.".to_owned());
     let options = InduceOptions { classes: 4, ..InduceOptions::default() };
     let lexicon = induce(&counts(&texts), options).unwrap().lexicon;
-    assert!(!lexicon.has(unit_hash("zeppelin").unwrap()));
+    let rare = |lexicon: &Lexicon| lexicon.find(0, RARE);
+    assert!(rare(&lexicon).is_some());
+    assert_eq!(lexicon.class(0, unit_hash("zeppelin").unwrap()), rare(&lexicon));
     let all = InduceOptions { min_count: 1, ..options };
-    assert!(induce(&counts(&texts), all).unwrap().lexicon.has(unit_hash("zeppelin").unwrap()));
+    let lexicon = induce(&counts(&texts), all).unwrap().lexicon;
+    assert!(lexicon.has(unit_hash("zeppelin").unwrap()) && rare(&lexicon).is_none());
 }
 
 #[test]
