@@ -1,4 +1,4 @@
-//! What can be typed to ask a model.
+//! Arguments of the commands that query a model.
 
 use crate::args::values::{between, share, temperature, weight};
 use memo_store::ReadOptions;
