@@ -156,7 +156,7 @@ impl From<Error> for Refusal {
 
 /// A message of the crates below with advice for Python: where the command line has `memo docs`, `Memo.docs`.
 pub(crate) fn advice(message: &str) -> String {
-    let message = message.replace("`memo forget --finish`", "`Memo.open`");
+    let message = message.replace("`memo forget MODEL --finish`", "`Memo.open`");
     message.replace("`memo init`", "`Memo.create`").replace("`memo ", "`Memo.")
 }
 

@@ -1,4 +1,4 @@
-//! The binary `memo`: arguments, printing, exit codes; everything else is in the libraries.
+//! The program `memo`: arguments, printing and exit codes. Everything else is in the libraries.
 
 mod args;
 mod demo;
@@ -29,12 +29,12 @@ fn main() -> ExitCode {
     })
 }
 
-/// Removes what is half made when the user presses Ctrl-C, or the system tells the program to end. Models can be left at any
-/// instant; what is not yet one would only lie around.
+/// Removes unfinished directories on Ctrl-C and on termination by the system. A finished model survives an interruption at
+/// any instant; a directory that is not yet a model would only be left behind.
 fn clean_up_when_interrupted() {
-    /// As shells have it: 128 and the number of the signal.
+    /// The convention of shells: 128 plus the number of the signal.
     const INTERRUPTED: i32 = 130;
-    // Without a handler the program just ends.
+    // If the handler cannot be installed, the signal ends the program as usual.
     let _ = ctrlc::set_handler(|| {
         memo_store::discard_unfinished();
         std::process::exit(INTERRUPTED);

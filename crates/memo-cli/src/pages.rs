@@ -1,4 +1,4 @@
-//! `memo completions`, `man` and `pages`: shell completions and man pages, from the very arguments that the program takes.
+//! `memo completions`, `man` and `pages`: shell completions and man pages, generated from the definitions of the arguments.
 
 use crate::args::{Args, CompletionsOptions, ManOptions, PagesOptions};
 use crate::output::{GOOD, Report, styled};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 
-/// What was written, and where.
+/// The files that were written, and their folder.
 #[derive(Serialize)]
 struct Pages {
     completions: Vec<PathBuf>,
@@ -101,7 +101,7 @@ fn page(command: &Command) -> anyhow::Result<(String, String)> {
     let man = Man::new(command.clone()).source(version).manual("MeMo");
     let mut page = Vec::new();
     man.render(&mut page)?;
-    // What help shows below the options is examples; a page has a section for them.
+    // The examples, which help prints below the options, get a section of their own.
     let page = String::from_utf8(page)?.replace(".SH EXTRA\nExamples:\n", ".SH EXAMPLES\n");
     Ok((man.get_filename(), page))
 }

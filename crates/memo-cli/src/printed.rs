@@ -1,4 +1,4 @@
-//! A result of the library with the way in which it is printed: JSON is the result itself, text is made here.
+//! Results of the library together with their printed form: `--json` serializes the result, text comes from a function.
 
 use serde::{Serialize, Serializer};
 use std::fmt::{Display, Formatter};
@@ -27,7 +27,7 @@ impl<T: Serialize> Serialize for Printed<T> {
     }
 }
 
-/// A result of the library with the path of the model, or of what was made of it.
+/// A result of the library with the path of the model, or of the copy that was made from it.
 #[derive(Serialize)]
 pub(crate) struct WithPath<T> {
     pub(crate) path: String,

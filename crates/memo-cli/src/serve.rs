@@ -68,7 +68,7 @@ pub(crate) fn run(
     }
     let path = options.model.clone().map_or_else(own_model, Ok)?;
     crate::model::refuse_file(&path)?;
-    // Nothing is made if there is nowhere to listen.
+    // Bind first, so that no model is made if the address is in use.
     let listener = TcpListener::bind(options.addr).map_err(|why| {
         anyhow::anyhow!("cannot listen on {}: {why}; `--addr` takes another address", options.addr)
     })?;
@@ -88,7 +88,7 @@ pub(crate) fn run(
         made,
         keys,
     };
-    // Whoever started it may have read enough; it serves all the same.
+    // The reader of standard output may have closed it; that must not stop the server.
     match crate::output::print(&serving, json) {
         Err(error) if !crate::output::is_closed_pipe(&error) => return Err(error),
         _ => {}
@@ -97,7 +97,7 @@ pub(crate) fn run(
     Ok(Box::new(Stopped { stopped: true }))
 }
 
-/// A path as people write it.
+/// A path with the home folder written as `~`.
 fn short(path: &Path) -> String {
     let home = etcetera::home_dir().unwrap_or_default();
     match path.strip_prefix(&home) {
@@ -131,7 +131,7 @@ fn config(options: &ServeOptions, keys: Vec<Key>, path: &Path) -> Config {
     if options.addr.ip().is_loopback() || !options.host.is_empty() {
         hosts.extend(options.host.iter().cloned());
     } else {
-        // Who has a key may call us as they like.
+        // With a key, any host name is allowed.
         hosts.clear();
     }
     let limits = Limits {
@@ -144,7 +144,7 @@ fn config(options: &ServeOptions, keys: Vec<Key>, path: &Path) -> Config {
     Config { name, keys, hosts, origins: options.allow_origin.clone(), limits }
 }
 
-/// All keys: given, in a file, and in the environment.
+/// All API keys: from the options, from a file, and from the environment.
 fn keys(options: &ServeOptions) -> anyhow::Result<Vec<Key>> {
     let mut keys = options.api_key.clone();
     let mut add = |text: &str, from: &str| -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! What can go wrong in an experiment: what its engine refuses, and what its files do not allow.
+//! Errors of experiments: those of the engines, and those of files.
 
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -30,7 +30,7 @@ pub enum Error {
         "{what}: the digest is {found}, and should be {expected}; this is a fault of the engine, please report it"
     )]
     NotExact {
-        /// After what.
+        /// The operation after which the digest is wrong.
         what: String,
         /// The digest that it should have.
         expected: String,
@@ -52,9 +52,9 @@ pub enum Error {
     OtherJournal {
         /// The journal.
         path: PathBuf,
-        /// What it was begun with.
+        /// The options that it was begun with.
         found: String,
-        /// What was asked for now.
+        /// The options of this run.
         wanted: String,
     },
     /// A line of a file is not what it should be.
@@ -86,7 +86,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// For `map_err` on what is done with a file.
+    /// For `map_err` on operations with a file.
     pub fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Error + '_ {
         |source| Error::File { path: path.to_owned(), source }
     }

@@ -1,4 +1,4 @@
-//! The files that an experiment reads, and what its journal says of them.
+//! The files that an experiment reads, and their names in its journal.
 
 use crate::Error;
 use std::path::Path;

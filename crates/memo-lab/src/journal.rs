@@ -1,7 +1,7 @@
-//! The journal of a run: one line of JSON for each setting that is done, so that an interrupted run goes on where it was.
+//! The journal of a run: one line of JSON for each finished setting, so that an interrupted run can be resumed.
 //!
-//! Its first line says what the results depend on. A journal that says otherwise is refused, never mixed with other
-//! results. A line that was cut off by a kill is dropped, and its setting is measured again.
+//! Its first line names everything that the results depend on. A journal whose first line differs is refused, so results of
+//! different runs are never mixed. A line that was cut off by a kill is dropped, and its setting is measured again.
 
 use crate::{Error, Measured, Options};
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// What the results of a journal depend on.
+/// Everything that the results of a journal depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Header {
     experiment: String,
@@ -92,7 +92,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// What was measured at a setting before.
+    /// The result of a setting in an earlier run.
     pub(crate) fn get<R: DeserializeOwned>(&self, key: &str) -> Result<Option<Measured<R>>, Error> {
         let Some(((at, line), (path, _))) = self.done.get(key).zip(self.file.as_ref()) else {
             return Ok(None);
@@ -105,7 +105,7 @@ impl Journal {
         Ok(Some(Measured { result, seconds: line.seconds }))
     }
 
-    /// Writes down what was measured.
+    /// Appends a result.
     pub(crate) fn add<R: Serialize>(
         &mut self,
         key: &str,

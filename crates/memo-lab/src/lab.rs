@@ -1,4 +1,4 @@
-//! What all experiments share: options, the settings that a run goes through one by one, and who hears about it.
+//! The frame of all experiments: options, the settings that a run measures one by one, and the observer of its progress.
 
 use crate::journal::Journal;
 use crate::{Error, Provenance};
@@ -7,20 +7,20 @@ use serde::de::DeserializeOwned;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// What every experiment can be told.
+/// The options of every experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// A smaller grid that takes minutes.
     pub quick: bool,
-    /// Everything random comes from this.
+    /// The seed of everything random.
     pub seed: u64,
     /// Threads to use; 0 takes all cores.
     pub threads: usize,
-    /// Where the page, its table and its figures go, and the journal that an interrupted run continues from.
+    /// The folder for the page, its table and its figures, and for the journal from which an interrupted run continues.
     pub out: Option<PathBuf>,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step<'a> {
     /// The setting that is being measured.
@@ -29,33 +29,33 @@ pub struct Step<'a> {
     pub done: usize,
     /// Settings in all.
     pub total: usize,
-    /// How long the rest should take, once something is known of it.
+    /// The estimated time left, once the first settings are done.
     pub left: Option<Duration>,
 }
 
-/// Hears how far a run is; the command line shows it.
+/// Receives the progress of a run; the command line shows it.
 pub trait Observer: Sync {
     /// A setting begins.
     fn step(&self, step: &Step<'_>);
 }
 
-/// Hears and says nothing.
+/// An observer that ignores progress.
 impl Observer for () {
     fn step(&self, _: &Step<'_>) {}
 }
 
 /// One point of an experiment's grid.
 pub trait Setting: Sync {
-    /// What names it, in the journal and to the user.
+    /// Its name, in the journal and for the user.
     fn key(&self) -> String;
 
-    /// How much work it is compared with the others, for the time left.
+    /// Its relative amount of work, for the estimate of the time left.
     fn cost(&self) -> f64 {
         1.0
     }
 }
 
-/// What was measured at one setting.
+/// A result, and the time that it took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured<R> {
     /// The result.
@@ -82,14 +82,14 @@ impl<'a> Lab<'a> {
         &self.options
     }
 
-    /// Where results of this run come from.
+    /// The provenance of this run's results.
     pub fn provenance(&self, seconds: f64) -> Provenance {
         Provenance::new(self.command.clone(), &self.options, seconds)
     }
 
-    /// Measures every setting and returns the results in order. What is finished is written down at once; what an
-    /// earlier run with the same options wrote down is not measured again. `inputs` says what else the results depend
-    /// on, such as a digest of a text.
+    /// Measures every setting and returns the results in order. Each result is written to the journal at once, and results
+    /// of an earlier run with the same options are not measured again. `inputs` names everything else that the results
+    /// depend on, such as a digest of a text.
     pub fn measure<S: Setting, R: Serialize + DeserializeOwned + Send>(
         &self,
         experiment: &str,
@@ -128,7 +128,7 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// The time that all of them took.
+/// The total time of all settings.
 pub fn seconds<R>(measured: &[Measured<R>]) -> f64 {
     measured.iter().map(|m| m.seconds).sum()
 }

@@ -14,7 +14,7 @@ enum Part {
     Figure { name: String, caption: String, figure: Figure },
 }
 
-/// What an experiment found, ready to be shown or written.
+/// The results of an experiment, ready to be printed or written.
 pub struct Page {
     name: String,
     title: String,
@@ -102,7 +102,7 @@ impl Page {
     }
 }
 
-/// As text for a terminal: the tables under their headings, and where they come from.
+/// Text for a terminal: the tables under their headings, and their provenance.
 impl Display for Page {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}\n", self.title)?;
@@ -124,7 +124,7 @@ impl Display for Page {
     }
 }
 
-/// As one JSON object: everything that was measured, and where it comes from.
+/// One JSON object: all measurements, and their provenance.
 impl Serialize for Page {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeStruct;

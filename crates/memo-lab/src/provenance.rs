@@ -1,4 +1,4 @@
-//! Where a result comes from: the command, the seed, the version and the kind of machine. No names, no folders.
+//! The provenance of a result: the command, the seed, the version and the kind of machine, without names or folders.
 
 use crate::Options;
 use crate::text::duration;
@@ -6,10 +6,10 @@ use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::path::Path;
 
-/// Where a result comes from.
+/// The provenance of a result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Provenance {
-    /// What was typed.
+    /// The command line.
     pub command: String,
     /// The seed.
     pub seed: u64,
@@ -39,7 +39,7 @@ impl Provenance {
         }
     }
 
-    /// A command as it may be shown to others: of a program or file given by its whole path, only the name.
+    /// A command line that can be published: absolute paths are reduced to the names of the files.
     pub fn shown(command: &[String]) -> String {
         let word = |(at, word): (usize, &String)| {
             let path = Path::new(word);
@@ -66,7 +66,7 @@ impl Display for Provenance {
     }
 }
 
-/// What Linux calls the processor; elsewhere its architecture.
+/// The processor's model on Linux; its architecture elsewhere.
 fn processor() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));

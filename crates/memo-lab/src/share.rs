@@ -1,19 +1,19 @@
-//! Shares that were counted on a sample, and how far they can be off.
+//! Proportions that were counted on a sample, with confidence intervals.
 
 use serde::{Deserialize, Serialize};
 use std::ops::Add;
 
-/// How many of those tried were right.
+/// The number of successes among trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
-    /// Right ones.
+    /// The number of successes.
     pub right: u64,
-    /// Tried ones.
+    /// The number of trials.
     pub tried: u64,
 }
 
 impl Share {
-    /// Counts answers against what they should be.
+    /// Compares answers with the expected ones.
     pub fn of(
         answers: impl IntoIterator<Item = u32>,
         wanted: impl IntoIterator<Item = u32>,

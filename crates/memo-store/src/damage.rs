@@ -50,6 +50,9 @@ pub enum Damage {
         /// Its version.
         version: u32,
     },
+    /// The tokens of several versions are wrong, each in words of its own.
+    #[error("{}", .0.join("; "))]
+    Several(Vec<String>),
     /// The database in it cannot be read.
     #[error("its database cannot be read")]
     Database,

@@ -80,7 +80,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The ledger's database failed.
-    #[error("the ledger {path} failed: {reason}")]
+    #[error("the ledger {path} failed: {reason}{}", if full(reason) { "; make room on the disk and try again" } else { "" })]
     Ledger {
         /// The database file.
         path: PathBuf,
@@ -138,7 +138,7 @@ pub enum Error {
     /// A forget that was recorded and could not be finished.
     #[error(
         "transaction {transaction} forgets {}, but not all of it is scrubbed from {path} yet ({reason}); make room, about \
-         {}, then `memo forget --finish` or any other change finishes it; to readers it is gone already",
+         {}, then `memo forget MODEL --finish` or any other change finishes it; to readers it is gone already",
         .documents.join(", "), shown(*.needed)
     )]
     Pending {
@@ -214,6 +214,21 @@ pub enum Error {
     /// The tokenizer refused.
     #[error(transparent)]
     Tokenizer(#[from] memo_text::TokenizerError),
+}
+
+impl Error {
+    /// The damage if this is about tokens of the ledger, which leaves the rest of it usable; or else the error.
+    pub(crate) fn damaged_tokens(self) -> Result<Damage, Self> {
+        match self {
+            Error::Damaged { what: what @ Damage::Tokens { .. }, .. } => Ok(what),
+            other => Err(other),
+        }
+    }
+}
+
+/// Whether the database failed for want of room on the disk.
+fn full(reason: &redb::Error) -> bool {
+    matches!(reason, redb::Error::Io(error) if error.kind() == std::io::ErrorKind::StorageFull)
 }
 
 /// Names the path in an error of the system.

@@ -13,11 +13,17 @@ use std::path::Path;
 const MARGIN: u64 = 1 << 20;
 const SHARE: u64 = 32;
 
+/// Bytes of a memory for each token of its documents, at most.
+const BYTES_A_TOKEN: u64 = 64;
+
 impl Snapshot {
     /// The bytes that a forget needs on the disk, about, and those that are free, if the system says so.
     pub(crate) fn room_to_forget(&self) -> Result<(u64, Option<u64>), Error> {
-        let usage = self.memory()?.usage();
-        let memory = usage.total() as u64;
+        let memory = match self.memory() {
+            Ok(memory) => memory.usage().total() as u64,
+            // It will be made from the documents.
+            Err(_) => BYTES_A_TOKEN * self.ledger("documents")?.live_tokens()?,
+        };
         let needed = memory + allocated(&self.directory.join(FILE));
         Ok((needed + MARGIN.max(needed / SHARE), free(&self.directory)))
     }

@@ -1,5 +1,5 @@
-//! What the programs `memo` and `memo-lab` share: global options, one report printed as text or as JSON, progress, exit
-//! codes, and the command that measures a text.
+//! The parts that the programs `memo` and `memo-lab` share: global options, reports printed as text or as JSON, progress,
+//! exit codes, and the command that measures a text.
 
 pub mod measure;
 pub mod output;
@@ -36,13 +36,13 @@ pub const STYLES: Styles = Styles::styled()
     .literal(AnsiColor::Cyan.on_default())
     .placeholder(AnsiColor::Green.on_default());
 
-/// What a program ends with if it could not do what was asked for.
+/// The exit code of a failure.
 const FAILED: u8 = 1;
 
-/// What a program ends with if it was used wrongly.
+/// The exit code of wrong usage.
 const USAGE: u8 = 2;
 
-/// Reads the arguments. What is wrong with them is said as JSON if they ask for that.
+/// Parses the arguments. An error in them is printed as JSON if they contain `--json`.
 pub fn parse<A: Parser>() -> A {
     A::try_parse().unwrap_or_else(|error| {
         let mut args = std::env::args_os().take_while(|arg| arg != "--");
@@ -50,7 +50,7 @@ pub fn parse<A: Parser>() -> A {
             error.exit();
         }
         let shown = error.render().to_string();
-        // What follows an empty line is usage, and where help is.
+        // The part after the empty line is the usage, which JSON leaves out.
         let what = shown.split("\n\n").next().unwrap_or_default().trim();
         let what = what.strip_prefix("error: ").unwrap_or(what).to_owned();
         output::print_error(&anyhow::Error::msg(what), USAGE, true);
@@ -73,7 +73,7 @@ pub fn run(
     });
     match printed {
         Ok(code) => ExitCode::from(code),
-        // A reader that has seen enough and closed the pipe is not an error.
+        // A reader that closed the pipe, such as `head`, is not an error.
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             output::print_error(&error, FAILED, options.json);

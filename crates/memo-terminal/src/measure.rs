@@ -1,4 +1,4 @@
-//! The measurement of a text, which both programs have: files read and tokenized, and the report printed.
+//! The measurement of a text, shared by both programs: reads and tokenizes the files, and prints the report.
 
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
@@ -15,7 +15,7 @@ use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What can be typed about the text and the memory.
+/// The command-line options of a measurement.
 #[derive(Debug, clap::Args)]
 pub struct MeasureOptions {
     /// The text to memorize: a file, a folder, a .jsonl, or - for standard input.
@@ -26,7 +26,7 @@ pub struct MeasureOptions {
     options: TextOptions,
 }
 
-/// The same without the text.
+/// The same options without the text.
 #[derive(Debug, clap::Args)]
 pub struct TextOptions {
     /// Text that is not memorized, for perplexity.
@@ -64,9 +64,9 @@ pub fn run(measure: &MeasureOptions, progress: &Progress) -> anyhow::Result<Box<
     Texts::read(text, options, progress)?.encode(options, progress)?.sparse(progress)
 }
 
-/// What is memorized, and what is held out.
+/// The texts to memorize, and those to hold out.
 pub struct Texts {
-    /// Where the text comes from.
+    /// The name of the text's source.
     pub name: String,
     /// The documents to memorize.
     pub memorized: Vec<Content>,
@@ -75,7 +75,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// Reads a text, and what the options name.
+    /// Reads the text and the held-out text that the options name.
     pub fn read(text: &Path, options: &TextOptions, progress: &Progress) -> anyhow::Result<Self> {
         progress.step("reading");
         let encoding = options.tokenizer.encoding();
@@ -85,7 +85,7 @@ impl Texts {
         Ok(Texts { name, memorized, held_out: held_out.unwrap_or_default() })
     }
 
-    /// Tokenizes them.
+    /// Tokenizes the texts.
     pub fn encode<'o>(
         self,
         options: &'o TextOptions,
@@ -118,7 +118,7 @@ impl Texts {
 pub struct Encoded<'o> {
     options: &'o TextOptions,
     name: String,
-    /// What made them tokens.
+    /// The tokenizer.
     pub tokenizer: Tokenizer,
     words: Option<Arc<Words>>,
     lexicon: Option<UsedLexicon>,
@@ -150,7 +150,7 @@ impl Encoded<'_> {
         })
     }
 
-    /// Measures the dense engine, with about so many cells.
+    /// Measures the dense engine with about `cells` cells.
     pub fn dense(&self, cells: u64, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
         self.on_engine("dense", progress, |experiment, step| {
             Ok(measure::run_dense(experiment, cells, step)?)
@@ -179,7 +179,7 @@ impl Encoded<'_> {
     }
 }
 
-/// The documents of a file, a folder or standard input; none is an error.
+/// The documents of a file, a folder or standard input; it is an error if there are none.
 fn read(path: &Path, encoding: Encoding) -> anyhow::Result<Vec<Content>> {
     let how = CorpusOptions { encoding, strict: true, ..CorpusOptions::default() };
     let documents = Corpus::open([path], how)?.documents()?;
@@ -199,7 +199,7 @@ struct UsedLexicon {
     classes: Vec<usize>,
 }
 
-/// A measurement, as it is printed.
+/// The printed form of a measurement.
 #[derive(Serialize)]
 struct Measured {
     text: String,

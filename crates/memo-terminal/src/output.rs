@@ -1,4 +1,4 @@
-//! Printing: one report, as text for people or as one JSON object for programs.
+//! Printing of reports: as text for people, or as one JSON object for programs.
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
@@ -14,12 +14,12 @@ pub const FAINT: Style = Style::new().dimmed();
 /// The word before an error.
 pub const ERROR: Style = AnsiColor::Red.on_default().bold();
 
-/// What a command found out.
+/// The result of a command, in both printed forms.
 pub trait Report: Display {
     /// The report as one JSON object.
     fn to_json(&self) -> serde_json::Result<String>;
 
-    /// What the program ends with.
+    /// The exit code of the program.
     fn exit_code(&self) -> u8 {
         0
     }
@@ -31,19 +31,19 @@ impl<T: Display + serde::Serialize> Report for T {
     }
 }
 
-/// The exit code of a command that did its work, but for something that could not be read.
+/// The exit code of a command that did its work, except for files that could not be read.
 pub const INCOMPLETE: u8 = 3;
 
-/// The exit code of a question that the memory knows nothing of.
+/// The exit code of a prompt that is not in the memory.
 pub const UNKNOWN: u8 = 5;
-/// The exit code of a comparison that found differences. Not 1, as other programs have it: that is a failure here.
+/// The exit code of a comparison that found differences. It is not 1, as it is for `diff`, because 1 is a failure here.
 pub const DIFFERENT: u8 = 4;
 
 /// A report with an exit code of its own.
 pub struct Coded<T> {
-    /// What is printed.
+    /// The report that is printed.
     pub report: T,
-    /// What the program ends with.
+    /// The exit code of the program.
     pub code: u8,
 }
 
@@ -63,7 +63,7 @@ impl<T: Report> Report for Coded<T> {
     }
 }
 
-/// What is printed for programs when a command fails.
+/// The JSON form of an error.
 #[derive(serde::Serialize)]
 struct ErrorOutput {
     error: ErrorDetail,
@@ -72,7 +72,7 @@ struct ErrorOutput {
 #[derive(serde::Serialize)]
 struct ErrorDetail {
     message: String,
-    /// What led to it, the nearest first.
+    /// The causes of the error, the nearest first.
     causes: Vec<String>,
     exit_code: u8,
 }
@@ -98,7 +98,7 @@ pub fn print(report: &dyn Report, json: bool) -> anyhow::Result<()> {
     written.context("could not write to standard output")
 }
 
-/// Whether writing failed because nobody reads any more, as before `| head`.
+/// Whether writing failed because the reader closed the pipe, as `head` does.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let error = error.downcast_ref::<std::io::Error>();
     error.is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)

@@ -1,4 +1,5 @@
-//! Progress on the terminal: what is being done, how fast, and how long it will take. Nothing where nobody watches.
+//! Progress on the terminal: the current stage, its speed, and the time left. Nothing is shown if standard error is not a
+//! terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use memo_store::{Observer, Unit};
@@ -6,7 +7,7 @@ use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-/// A line at the bottom of the terminal, gone when the work is done.
+/// A line at the bottom of the terminal that disappears when the work is done.
 #[derive(Clone)]
 pub struct Progress(ProgressBar);
 
@@ -16,7 +17,7 @@ const COUNTED: &str =
 const BYTES: &str = "{spinner} {msg} {bar:24} {percent:>3} %  {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left";
 
 impl Progress {
-    /// Shows progress if wanted and standard error is a terminal.
+    /// Shows progress if `wanted` and standard error is a terminal.
     pub fn new(wanted: bool) -> Self {
         let bar = if wanted && std::io::stderr().is_terminal() {
             let bar = ProgressBar::new_spinner();
@@ -36,7 +37,7 @@ impl Progress {
         }
     }
 
-    /// What is being done now, nobody knows how long.
+    /// Begins a stage of unknown length.
     pub fn step(&self, what: impl Into<String>) {
         if self.0.length().is_some() {
             self.0.unset_length();
@@ -45,7 +46,7 @@ impl Progress {
         self.0.set_message(what.into());
     }
 
-    /// What is being done now, and how much of it there is: tokens, or bytes.
+    /// Begins a stage of a known number of tokens or bytes.
     pub fn begin(&self, what: impl Into<String>, whole: u64, bytes: bool) {
         self.style(if bytes { BYTES } else { COUNTED });
         self.0.set_message(what.into());
@@ -53,7 +54,7 @@ impl Progress {
         self.0.set_length(whole);
     }
 
-    /// How much of it is done.
+    /// Sets how much of the stage is done.
     pub fn at(&self, done: u64) {
         self.0.set_position(done);
     }
@@ -78,12 +79,12 @@ impl Progress {
         Observer::new(self.callback())
     }
 
-    /// Does something with the line out of the way, such as asking.
+    /// Hides the line while `action` runs, so that it can ask a question.
     pub fn suspended<T>(&self, work: impl FnOnce() -> T) -> T {
         self.0.suspend(work)
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn end(&self) {
         self.0.finish_and_clear();
     }

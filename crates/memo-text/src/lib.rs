@@ -1,10 +1,10 @@
 //! Text for a memory: tokenizers, documents read from files, folders, JSONL and standard input, and lexicons in many formats.
 //!
 //! Data flows one way: [`Corpus`] turns paths into [`CorpusDocument`]s, one at a time, and [`Tokenizer`]
-//! turns a document into ids that a memory can hold. Both take text that nobody has looked at, so
-//! both follow stated rules and neither guesses: what is not text is refused or reported as
-//! skipped, no text can forge the end of a document, and no input takes more than linear time
-//! (times a logarithm) to encode with the tokenizers that come with the program.
+//! turns a document into ids that a memory can hold. Both take unknown text, so both follow fixed
+//! rules and guess nothing: files that are not text are refused or reported as skipped, no text can
+//! forge the end of a document, and encoding with the tokenizers that come with the program takes
+//! O(n log n) time for any input.
 //!
 //! ```
 //! use memo_text::{Corpus, CorpusEntry, CorpusOptions, Tokenizer};

@@ -1,4 +1,4 @@
-//! Values that are checked as they are typed: what is wrong is said before anything is opened.
+//! Parsers of option values, so that a wrong value is reported before any model is opened.
 
 use memo::lexicon::MAX_LEVELS;
 use memo_store::{FILE_LABEL, Timestamp};

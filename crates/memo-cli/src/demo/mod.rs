@@ -1,4 +1,4 @@
-//! `memo demo`: a tour of what a memory can do, and the worked examples of the paper's section 3, all run for real.
+//! `memo demo`: a tour of what a memory can do, and the worked examples of the paper's section 3, all of them computed.
 
 mod numbers;
 mod sentence;

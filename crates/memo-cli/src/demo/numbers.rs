@@ -8,7 +8,7 @@ use serde::Serialize;
 const HEADS: usize = 2;
 const LAYERS: usize = 3;
 const NUMBERS: [u32; 9] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
-/// Tokens of their own: sequences that share some would help each other's recall.
+/// Distinct tokens for each sequence, because sequences that share tokens would help each other's recall.
 const LETTERS: [u32; 9] = [10, 11, 12, 13, 14, 15, 16, 17, 18];
 const VOCAB: usize = 19;
 
@@ -20,9 +20,9 @@ pub(super) struct Numbers {
     /// What each layer contributes after 1 … 8.
     pub(super) trace: Vec<Layer>,
     pub(super) emitted: Emitted,
-    /// What the paper says the weight should be.
+    /// The weight that the paper states.
     pub(super) paper: f32,
-    /// How far the dimension and the load would let a layer's weight be off if inner recall were perfect: one standard
+    /// The expected error of a layer's weight, for this dimension and load, if inner recall were perfect: one standard
     /// deviation.
     pub(super) deviation: f64,
     /// A second text, memorized before the first is forgotten.

@@ -15,7 +15,7 @@ pub(super) struct Sentence {
     pub(super) heads: usize,
     /// The stored pairs.
     pub(super) pairs: Vec<Pair>,
-    /// How far the dimension and the load may let a weight of 1 be off: one standard deviation.
+    /// The expected error of a weight of 1, for this dimension and load: one standard deviation.
     pub(super) deviation: f64,
     pub(super) queries: Vec<Query>,
     /// The weight of *physics* after the first query, once the sentence is forgotten.
@@ -34,7 +34,7 @@ pub(super) struct Query {
     /// The product of the query's key with each stored key: how much of each pair it reads.
     pub(super) keys: Vec<f32>,
     pub(super) emitted: Emitted,
-    /// What the paper says the weight should be.
+    /// The weight that the paper states.
     pub(super) paper: f32,
 }
 

@@ -1,4 +1,4 @@
-//! The demo as a person sees it.
+//! The printed form of the demo.
 
 use super::numbers::Numbers;
 use super::sentence::{Query, Sentence};
@@ -42,7 +42,7 @@ fn two(weight: f32) -> String {
     if text == "-0.00" { "0.00".to_owned() } else { text }
 }
 
-/// A weight beside the one that the paper gives, and how far it may be off if that is known.
+/// A weight beside the paper's, with its expected error where that is known.
 fn against(emitted: &Emitted, paper: f32, deviation: Option<f64>) -> String {
     let weight = styled(GOOD, format!("{}  {:.2}", emitted.token, emitted.weight));
     let off = deviation.map(|d| format!(" (±{:.2} at this d)", d * f64::from(paper)));

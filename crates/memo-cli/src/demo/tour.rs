@@ -1,5 +1,5 @@
-//! The tour: what a memory can do, on a small archive of our own. Its commands are the program's own, parsed and run as if
-//! they had been typed in a temporary folder, which is removed afterwards; what is shown is what they print.
+//! The tour: the abilities of a memory, shown on a small archive. Its commands are parsed and run as if they had been typed in
+//! a temporary folder, which is removed afterwards, and the tour shows what they really print.
 
 use crate::args::{Args, Command};
 use crate::model;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// A lighthouse in five documents. One of them is about someone who would rather be forgotten.
+/// The archive of a lighthouse, in five documents. One of them is about a person, and is forgotten in the tour.
 const ARCHIVE: [(&str, &str); 5] = [
     ("ferry.txt", include_str!("archive/ferry.txt")),
     ("garden.txt", include_str!("archive/garden.txt")),
@@ -32,12 +32,12 @@ pub(super) struct Tour {
     seconds: f64,
 }
 
-/// Something that a memory can do.
+/// One ability of a memory, with the commands that show it.
 #[derive(Debug, Serialize)]
 pub(super) struct Step {
     pub(super) what: &'static str,
     pub(super) commands: Vec<Run>,
-    /// What follows from what was printed.
+    /// The conclusion from what was printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) so: Option<&'static str>,
 }
@@ -130,7 +130,7 @@ impl Run {
     }
 }
 
-/// Runs a command as if it had been typed.
+/// Parses and runs a command line.
 fn memo(words: &[&str], progress: &Progress) -> anyhow::Result<Run> {
     let quoted = words
         .iter()
@@ -143,7 +143,7 @@ fn memo(words: &[&str], progress: &Progress) -> anyhow::Result<Run> {
     Ok(Run { command, result, shown: report.to_string() })
 }
 
-/// A temporary folder to be in. Dropped, one is back where one was, and the folder is gone.
+/// A temporary working directory. Dropping it restores the previous working directory and removes the folder.
 struct Home {
     before: Option<PathBuf>,
     _folder: tempfile::TempDir,
@@ -152,7 +152,7 @@ struct Home {
 impl Home {
     fn new() -> anyhow::Result<Self> {
         let folder = tempfile::tempdir().context("could not make a temporary folder")?;
-        // Someone may have removed the folder that one was in.
+        // The previous working directory may have been removed meanwhile.
         let before = std::env::current_dir().ok();
         std::env::set_current_dir(folder.path())?;
         Ok(Home { before, _folder: folder })

@@ -1,6 +1,6 @@
 //! `memo chat`: prompts one after the other, with the model open all the time.
 //!
-//! On a terminal, lines can be edited and come back with the arrow keys; what was typed is kept nowhere. From a pipe,
+//! On a terminal, lines can be edited and recalled with the arrow keys; the history is never written to disk. From a pipe,
 //! lines are read as they are.
 
 use super::complete::{CompletionOutput, continued};
@@ -28,7 +28,7 @@ type how a text begins to see how it goes on; nothing but Enter goes on further
 /// How many candidates `:why` explains.
 const CANDIDATES: usize = 3;
 
-/// Where lines come from.
+/// The source of input lines.
 enum Lines {
     Typed(Box<DefaultEditor>),
     Piped(std::io::StdinLock<'static>),
@@ -43,7 +43,7 @@ impl Lines {
         Ok(Lines::Piped(std::io::stdin().lock()))
     }
 
-    /// The next line; none at the end.
+    /// The next line; `None` at the end of the input.
     fn next(&mut self) -> anyhow::Result<Option<String>> {
         match self {
             Lines::Typed(editor) => loop {
@@ -52,7 +52,7 @@ impl Lines {
                         editor.add_history_entry(line.as_str())?;
                         return Ok(Some(line));
                     }
-                    // Ctrl-C throws the line away.
+                    // Ctrl-C discards the line.
                     Err(ReadlineError::Interrupted) => {}
                     Err(ReadlineError::Eof) => return Ok(None),
                     Err(error) => return Err(error.into()),
@@ -72,7 +72,7 @@ impl Lines {
     }
 }
 
-/// What was said, as `--json` prints it at the end.
+/// The whole conversation, which `--json` prints at the end.
 #[derive(Serialize)]
 struct Chat {
     answers: Vec<Value>,
@@ -84,7 +84,7 @@ impl Display for Chat {
     }
 }
 
-/// What a line asks for.
+/// What a line requests.
 enum Answer {
     Said(Box<dyn Report>),
     End,
@@ -115,7 +115,7 @@ pub(crate) fn chat(
                 write!(out, "{report}")?;
                 out.flush()?;
             }
-            // From a pipe a mistake ends it: nobody is there to try again.
+            // From a pipe an error ends the session, because nobody can correct the line.
             Err(error) if matches!(lines, Lines::Typed(_)) => {
                 anstream::eprintln!("{ERROR}error:{ERROR:#} {error:#}");
             }
@@ -157,7 +157,7 @@ fn answer(
                 None if line.is_empty() => return Ok(Answer::Said(Box::new(Help { help: HELP }))),
                 _ => line.to_owned(),
             };
-            // A seed that nobody gave is another for each prompt.
+            // Without --seed, each prompt gets a new random seed.
             let output = continued(model, prompt, &options.sampling.completion()?, false)?;
             if !json {
                 options.sampling.name_seed(&output.completion);
@@ -169,7 +169,7 @@ fn answer(
     Ok(Answer::Said(report))
 }
 
-/// Explains a token of what was said.
+/// Explains one token of the last completion.
 fn why(
     model: &Snapshot,
     said: &CompletionOutput,

@@ -1,4 +1,4 @@
-//! `memo complete`: what a model says.
+//! `memo complete`: continues a prompt.
 
 use super::explain::print_passages;
 use super::sources::Footnotes;
@@ -59,14 +59,14 @@ impl Display for CompletionOutput {
 }
 
 impl CompletionOutput {
-    /// Looks for the documents that the completion comes from.
+    /// Finds the documents that the completion comes from.
     pub(super) fn add_sources(&mut self, model: &Snapshot) -> anyhow::Result<()> {
         model.add_sources(&self.said, &mut self.completion)?;
         self.footnotes = true;
         Ok(())
     }
 
-    /// Says how the prompt was found, unless it stands in the memory as it is.
+    /// Prints how the prompt was matched, unless it was matched verbatim.
     fn print_match(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let Some(matched) = &self.completion.matched else { return Ok(()) };
         let PromptMatch { kind, tokens, of, typed, remembered } = matched;
@@ -92,7 +92,7 @@ impl CompletionOutput {
 }
 
 impl SamplingOptions {
-    /// The options as the store takes them. Without a seed the draws are others each time.
+    /// The store's options. Without a seed, a random one is chosen, so that the draws differ from run to run.
     pub(super) fn completion(&self) -> anyhow::Result<CompletionOptions> {
         let options = CompletionOptions {
             max_tokens: self.tokens as usize,
@@ -115,7 +115,7 @@ impl SamplingOptions {
         Ok(options)
     }
 
-    /// Names a seed that nobody gave, so that the same can be drawn again.
+    /// Prints a seed that was chosen at random, so that the same completion can be drawn again.
     pub(super) fn name_seed(&self, completion: &Completion) {
         if let (None, Some(seed)) = (self.seed, completion.seed) {
             let again = format!("seed {seed}: --seed {seed} draws the same again");

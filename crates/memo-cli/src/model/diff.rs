@@ -1,4 +1,4 @@
-//! `memo diff`: how two models differ.
+//! `memo diff`: the differences between two models.
 
 use super::snapshot;
 use crate::args::model::DiffOptions;
@@ -16,15 +16,15 @@ struct DiffOutput {
     b: String,
     /// Whether nothing differs.
     same: bool,
-    /// None if one of them is frozen and has no texts.
+    /// The documents that differ; `None` if one of the models is frozen and has no texts.
     documents: Option<ModelDiff>,
     prompts: Vec<PromptDiff>,
 }
 
-/// How much of a line is shown; `--json` has all of it.
+/// The number of characters of a line that are printed; `--json` has all of them.
 const SHOWN: usize = 72;
 
-/// A text on one line, and of a long one its beginning.
+/// A text on one line, cut if it is long.
 fn brief(text: &str) -> String {
     let line = text.trim_end().replace('\n', " ⏎ ");
     match line.char_indices().nth(SHOWN) {
@@ -82,7 +82,7 @@ pub(crate) fn diff(options: &DiffOptions, progress: &Progress) -> anyhow::Result
     let (a, b) = (snapshot(&options.a, progress)?, snapshot(&options.b, progress)?);
     progress.step("comparing documents");
     let documents = match a.diff(&b) {
-        // Frozen models can still be asked.
+        // Frozen models have no documents to compare, but they complete prompts.
         Err(Error::NoTexts { .. }) if !prompts.is_empty() => None,
         compared => Some(compared?),
     };
@@ -99,7 +99,7 @@ pub(crate) fn diff(options: &DiffOptions, progress: &Progress) -> anyhow::Result
     Ok(Box::new(Coded { report, code: if same { 0 } else { DIFFERENT } }))
 }
 
-/// The lines of a file that say something.
+/// The lines of a file that are not blank.
 fn lines(path: &Path) -> anyhow::Result<Vec<String>> {
     let text = if path == Path::new("-") {
         std::io::read_to_string(std::io::stdin())

@@ -1,4 +1,4 @@
-//! `memo explain` and `memo closest`: why a model says something, and what resembles a text.
+//! `memo explain` and `memo closest`: the evidence for a prediction, and the passages that resemble a text.
 
 use super::complete::tint;
 use super::{given, snapshot};
@@ -33,7 +33,7 @@ impl Display for ExplanationOutput {
                 100.0 * candidate.probability,
                 styled(tint(candidate.probability), bar)
             )?;
-            // Contexts of several lengths that say the same are said once.
+            // Contexts that differ only in length and hold the same evidence share a line.
             for alike in candidate.evidence.chunk_by(alike) {
                 writeln!(f, "      {}", styled(FAINT, line(alike)))?;
             }
@@ -71,13 +71,13 @@ impl Display for ExplanationOutput {
     }
 }
 
-/// Whether two contexts, but for their lengths, are the same.
+/// Whether two contexts are the same apart from their lengths.
 fn alike(a: &SlotEvidence, b: &SlotEvidence) -> bool {
     let but_length = |slot: &SlotEvidence| (slot.unit, slot.count, slot.total, slot.from_start);
     but_length(a) == but_length(b)
 }
 
-/// What contexts that are alike remember, in words.
+/// A sentence for the evidence of contexts that are alike.
 fn line(alike: &[SlotEvidence]) -> String {
     let [SlotEvidence { length: shortest, .. }, ..] = *alike else { return String::new() };
     let SlotEvidence { unit, length, from_start, count, total } = alike[alike.len() - 1];

@@ -1,4 +1,4 @@
-//! `memo find`: where a text stands, as `grep` would show it.
+//! `memo find`: the places of a text in the documents, printed as `grep` prints them.
 
 use super::{given, snapshot};
 use crate::args::model::FindOptions;
@@ -9,7 +9,7 @@ use memo_store::{DocumentMatches, TextMatch, TextMatches};
 use std::fmt::{Formatter, Write};
 use std::ops::Range;
 
-/// A line of a document, and where the text stands in it.
+/// A line of a document, and the ranges of it that match.
 struct Line {
     number: u64,
     text: String,
@@ -38,7 +38,7 @@ fn merged(found: &DocumentMatches) -> Vec<Line> {
     let mut all: Vec<Line> = found.matches.iter().flat_map(lines).collect();
     all.sort_by_key(|line| line.number);
     all.dedup_by(|line, kept| {
-        // Of a long line each match shows the part around itself.
+        // A long line is cut to the part around each match.
         let same = line.number == kept.number && line.text == kept.text;
         if same {
             kept.found.append(&mut line.found);
@@ -60,7 +60,7 @@ fn print_matches(found: &TextMatches, f: &mut Formatter<'_>) -> std::fmt::Result
             let gap = last.is_some_and(|(other, number)| {
                 other != name || (number != line.number && number + 1 != line.number)
             });
-            // As `grep` has it: a rule between lines that are not neighbours, if others are shown beside them.
+            // Like `grep`, print a rule between groups of lines that are not adjacent when context is shown.
             if gap
                 && document
                     .matches
@@ -91,7 +91,7 @@ fn print_matches(found: &TextMatches, f: &mut Formatter<'_>) -> std::fmt::Result
     writeln!(f, "{}", styled(FAINT, all))
 }
 
-/// A line with what was found in another colour.
+/// A line with its matches highlighted.
 fn highlighted(line: &Line) -> Result<String, std::fmt::Error> {
     let (mut shown, mut at) = (String::new(), 0);
     for range in &line.found {

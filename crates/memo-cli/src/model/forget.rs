@@ -1,7 +1,7 @@
 //! `memo forget`: shows what will go, asks, and forgets.
 //!
-//! Nothing undoes a forget. On a terminal it is shown and asked for. Elsewhere there is nobody to ask: one document that
-//! was named goes at once, anything else needs `--yes`.
+//! A forget cannot be undone. On a terminal the command lists what will go and asks for confirmation. Elsewhere a single
+//! document given by name is forgotten at once, and anything else needs `--yes`.
 
 use super::change::changed;
 use super::{given, open, snapshot};
@@ -64,7 +64,7 @@ pub(crate) fn forget(
     Ok(Box::new(Printed::new(receipt, print_receipt)))
 }
 
-/// Finishes a forget that a full disk, or a kill, interrupted: opening does that.
+/// Finishes a forget that a full disk or a kill interrupted. Opening the model for writing does that.
 fn finish(path: &Path, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let log = snapshot(path, progress)?.log()?;
     let Some(forget) = log.into_iter().find(|transaction| transaction.unfinished) else {
@@ -76,7 +76,7 @@ fn finish(path: &Path, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     Ok(changed(ChangeReport { transaction, kind, documents, digest_after }))
 }
 
-/// What was typed, as the store takes it.
+/// The store's selection for the options.
 fn select(what: &WhatOptions, text: Option<&str>, model: &Snapshot) -> anyhow::Result<Selection> {
     if let Some(text) = text {
         return Ok(Selection::Text(text.to_owned()));
@@ -118,7 +118,7 @@ fn with_content(path: &Path, model: &Snapshot) -> anyhow::Result<Vec<String>> {
     Ok(ids)
 }
 
-/// Shows what would go, and asks; no answer is no.
+/// Shows what would be forgotten and asks for confirmation; no answer means no.
 fn ask(preview: &ForgetPreview) -> anyhow::Result<bool> {
     struct Shown<'a>(&'a ForgetPreview);
     impl std::fmt::Display for Shown<'_> {
@@ -132,7 +132,7 @@ fn ask(preview: &ForgetPreview) -> anyhow::Result<bool> {
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
-/// Documents that are shown one by one.
+/// The number of documents that are listed one by one.
 const SHOWN: usize = 10;
 
 fn print_preview(preview: &ForgetPreview, f: &mut Formatter<'_>) -> std::fmt::Result {
@@ -169,11 +169,11 @@ fn print_preview(preview: &ForgetPreview, f: &mut Formatter<'_>) -> std::fmt::Re
     Ok(())
 }
 
-/// What would go, in numbers.
+/// The number of places and documents that would go.
 fn sum(preview: &ForgetPreview) -> String {
     let documents = counted(preview.documents.len() as u64, "document");
     match preview.places {
-        // What is around a cut is encoded anew, maybe in more tokens than before: their number says little.
+        // The text around a cut is encoded again, possibly in more tokens than before, so their number is not shown.
         Some(places) => format!("{} in {documents}", counted(places, "place")),
         None => format!("{documents}, {} of the memory", counted(preview.tokens, "token")),
     }

@@ -53,7 +53,7 @@ pub(crate) fn rebuild(
     };
     let mut store = match open(&options.model, progress) {
         Ok(store) => store,
-        // A damaged checkpoint is what rebuilding is for.
+        // Rebuilding repairs a damaged checkpoint, so the model is opened without reading it.
         Err(error) => match error.downcast_ref::<Error>() {
             Some(Error::Damaged { .. } | Error::Memory(_)) => Store::open_anew(&options.model)?,
             _ => return Err(error),
@@ -105,7 +105,7 @@ pub(crate) fn merge(
     Ok(Box::new(Printed::new(WithPath { path, result }, print_merged)))
 }
 
-/// A copy that was made, and the digest of the model that it was made of.
+/// The path of a copy, and the digest of its original.
 #[derive(Serialize)]
 struct CopyOutput {
     #[serde(skip)]

@@ -1,4 +1,4 @@
-//! `memo docs`, `show`, `log`, `trace`, `stats` and `digest`: what a model holds.
+//! `memo docs`, `show`, `log`, `trace`, `stats` and `digest`: listings of a model's contents.
 
 use super::snapshot;
 use crate::args::model::{ModelOptions, ShowOptions, TraceOptions};
@@ -75,7 +75,7 @@ fn print_text(shown: &DocumentText, f: &mut Formatter<'_>) -> std::fmt::Result {
 
 pub(crate) fn show(options: &ShowOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let model = snapshot(&options.model, progress)?;
-    // What was asked for and is not there is an error, not nothing.
+    // A text that is not there is an error, because `--text` asked for it.
     let shown = if options.text || options.version.is_some() {
         let document = model.document(&options.document)?;
         let text = Some(model.text(&options.document, options.version)?);
@@ -104,8 +104,11 @@ impl Display for Log {
                 _ => String::new(),
             };
             let reason = t.reason.as_ref().map_or_else(String::new, |r| format!("  “{r}”"));
-            let unfinished =
-                if t.unfinished { "  not finished: `memo forget --finish` does that" } else { "" };
+            let unfinished = if t.unfinished {
+                "  not finished: `memo forget MODEL --finish` does that"
+            } else {
+                ""
+            };
             writeln!(
                 f,
                 "{:>5}  {}  {:<9} {}{more}{}",

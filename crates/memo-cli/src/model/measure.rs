@@ -1,4 +1,4 @@
-//! `memo recall` and `memo score`: how much of a text a model knows.
+//! `memo recall` and `memo score`: measures of how well a model knows a text.
 
 use super::snapshot;
 use crate::args::model::FileOptions;
@@ -11,8 +11,8 @@ use memo_text::{Corpus, CorpusOptions};
 use std::fmt::Formatter;
 use std::path::Path;
 
-/// The tokens of the documents in a file, a folder, files that match a pattern, or standard input. What cannot be read is
-/// an error: a measurement of some of them would say nothing.
+/// The tokens of the documents in a file, a folder, files that match a pattern, or standard input. A file that cannot be
+/// read is an error, because a measurement of the others alone would mislead.
 fn read(path: &Path, model: &Snapshot) -> anyhow::Result<Vec<Vec<u32>>> {
     let (tokenizer, strict) = (model.tokenizer(), true);
     let how = CorpusOptions { encoding: tokenizer.encoding(), strict, ..CorpusOptions::default() };

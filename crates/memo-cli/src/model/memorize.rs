@@ -1,4 +1,4 @@
-//! `memo memorize`: a corpus is read whole and checked against the model before anything changes.
+//! `memo memorize`: reads a whole corpus and checks it against the model before anything is changed.
 
 use super::sync::FolderSync;
 use super::{close, create, open};
@@ -12,10 +12,10 @@ use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::ops::ControlFlow;
 
-/// Bytes whose tokenizing takes long enough to show how far it is.
+/// The number of bytes from which tokenizing takes long enough to show progress.
 const LONG: usize = 4 << 20;
 
-/// How much of a list is shown; `--json` has all of it.
+/// The number of entries of a list that are printed; `--json` has all of them.
 const SHOWN: usize = 20;
 
 #[derive(Serialize)]
@@ -28,14 +28,14 @@ struct MemorizeOutput {
     made: bool,
 }
 
-/// Something that was not read.
+/// A file, folder or line that was not read.
 #[derive(Serialize)]
 struct Skipped {
     source: String,
     reason: String,
-    /// Whether it should have been read and could not be.
+    /// Whether reading it was attempted and failed.
     failed: bool,
-    /// Whether a count of it is enough.
+    /// Whether the summary only counts it, without its name.
     #[serde(skip)]
     counted: bool,
 }
@@ -51,7 +51,7 @@ impl From<Skip> for Skipped {
     }
 }
 
-/// What was skipped, in lines.
+/// The lines of the summary about what was skipped.
 fn listed(skipped: &[Skipped]) -> Vec<String> {
     let counted = skipped.iter().filter(|skipped| skipped.counted).count();
     let mut lines: Vec<String> = skipped
@@ -77,9 +77,9 @@ impl Display for MemorizeOutput {
         let MemorizeReport { documents, tokens, added, updated, unchanged, .. } = &self.report;
         let known = format!(
             "{} new, {} changed, {} known already",
-            added.len(),
-            updated.len(),
-            unchanged.len()
+            thousands(added.len() as u64),
+            thousands(updated.len() as u64),
+            thousands(unchanged.len() as u64)
         );
         writeln!(
             f,
@@ -110,7 +110,7 @@ fn counted(count: usize, what: &str) -> String {
     format!("{} {what}{plural}", thousands(count as u64))
 }
 
-/// What was read.
+/// The documents of a corpus, encoded.
 #[derive(Default)]
 struct CorpusContents {
     documents: Vec<NewDocument>,
@@ -166,7 +166,7 @@ pub(crate) fn memorize(
     Ok(Box::new(Coded { report, code: if incomplete { INCOMPLETE } else { 0 } }))
 }
 
-/// The tokenizer of the model, or of the one that will be made. A model keeps the one that it was made with.
+/// The tokenizer of the model, or of the one that will be made. A model keeps its tokenizer for good.
 fn tokenizer(options: &MemorizeOptions, existing: Option<&Store>) -> anyhow::Result<Tokenizer> {
     let Some(store) = existing else { return create::tokenizer(&options.tokenizer) };
     if options.tokenizer.lexicon.is_some() {
@@ -189,7 +189,7 @@ fn tokenizer(options: &MemorizeOptions, existing: Option<&Store>) -> anyhow::Res
     Ok(has.clone())
 }
 
-/// Refuses to replace documents that come from elsewhere.
+/// Refuses to replace documents that were read from other files.
 fn refuse(conflicts: &[FileConflict]) -> anyhow::Result<()> {
     if conflicts.is_empty() {
         return Ok(());
@@ -224,7 +224,7 @@ fn read(
             CorpusEntry::Document(document) => {
                 let ids = encode(&document, tokenizer, progress)?;
                 let CorpusDocument { id, labels, source, location, .. } = document;
-                // What comes through a pipe as one text has no name: its content tells it from the next one.
+                // A text from a pipe has no name, so its id is made from its content.
                 let nameless = source.is_none() && location.line.is_none();
                 let id = options.id.clone().or((!nameless || options.corpus.names()).then_some(id));
                 let source = source.map(|source| (FILE_LABEL.to_owned(), source));

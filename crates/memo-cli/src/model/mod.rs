@@ -1,4 +1,4 @@
-//! Commands on a model directory: arguments in, a report out; the work is the store's.
+//! Commands on a model directory. Each turns its arguments into calls of `memo-store` and returns a report.
 
 mod change;
 mod chat;
@@ -78,7 +78,7 @@ fn snapshot(path: &Path, progress: &Progress) -> anyhow::Result<Snapshot> {
     Ok(Snapshot::open_observed(path, &progress.observer())?)
 }
 
-/// A text in place of a model is an easy slip, and the system's own words for it are no help.
+/// Refuses a file that is given where a model belongs, with a message that is clearer than the system's.
 pub(crate) fn refuse_file(path: &Path) -> anyhow::Result<()> {
     if path.is_file() {
         bail!("{} is a file; a model is a directory, which `memo init` makes", path.display());
@@ -98,7 +98,7 @@ fn given(text: &str) -> anyhow::Result<String> {
         return Ok(text.to_owned());
     }
     let mut read = std::io::read_to_string(std::io::stdin())?;
-    // What a terminal or `echo` adds is not meant.
+    // The last line end comes from the terminal or from `echo`; it is not part of the text.
     if read.ends_with('\n') {
         read.pop();
     }

@@ -1,4 +1,4 @@
-//! `memo prove`: a memory that forgot documents is one that never saw them.
+//! `memo prove`: compares a memory that forgot documents with one that never saw them.
 
 use super::snapshot;
 use crate::args::model::ProveOptions;
@@ -19,7 +19,7 @@ impl Display for ProofOutput {
             &self.proof;
         let names = without.join(", ");
         let them = if without.len() == 1 { "it" } else { "them" };
-        // Whether documents are still in the memory, and were forgotten in a copy of it.
+        // True if the documents are still live, so that they were forgotten in a copy only.
         let copied = digest != digest_after;
         let is = if *equal { "is" } else { "is not" };
         let what = match (without.is_empty(), copied) {

@@ -5,11 +5,11 @@ use crate::output::{FAINT, GOOD, styled};
 use memo_store::{Completion, CompletionToken, Stretch, StretchSource};
 use std::fmt::{Display, Formatter};
 
-/// A completion whose sources were looked for; it has none if the model is frozen.
+/// A completion with its sources, of which a frozen model has none.
 pub(super) struct Footnotes<'c>(pub(super) &'c Completion);
 
 impl Footnotes<'_> {
-    /// The sources that are named, each once, in order.
+    /// The distinct sources, in the order of their first mention.
     fn named(&self) -> Vec<&StretchSource> {
         let mut named: Vec<&StretchSource> = Vec::new();
         for source in self.0.sources.iter().flatten().filter_map(|part| part.source.as_ref()) {
@@ -27,7 +27,7 @@ impl Footnotes<'_> {
         let whole = [Stretch { text: String::new(), tokens: tokens.len(), source: None }];
         for part in self.0.sources.as_deref().unwrap_or(&whole) {
             let (these, after) = rest.split_at(part.tokens.min(rest.len()));
-            // The mark stands at the last word, not after the line's end.
+            // The mark goes after the last word, before a line end.
             let text: String = these.iter().map(|token| token.text.as_str()).collect();
             let words = text.trim_end().len();
             let mark = self.mark(part, &named);
@@ -66,7 +66,7 @@ impl Footnotes<'_> {
     }
 }
 
-/// Whether two parts stand in the same line of a document: one note serves both.
+/// Whether two parts come from the same line of a document, so that one note serves both.
 fn same_place(a: &StretchSource, b: &StretchSource) -> bool {
     (&a.document, a.line) == (&b.document, b.line)
 }

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What a run reads, to compare with what the model has.
+/// The sources that a run has read, to compare with those of the model's documents.
 pub(super) struct FolderSync {
     /// The folders and files that are given.
     roots: Vec<PathBuf>,
@@ -41,7 +41,7 @@ impl FolderSync {
         Ok(Self { roots, sources, files, failed })
     }
 
-    /// Takes note of what was read.
+    /// Records a source that was read.
     pub(super) fn read(&mut self, entry: &CorpusEntry) {
         let (path, files) = match entry {
             CorpusEntry::Document(document) => {

@@ -99,7 +99,7 @@ impl Filled {
         Ok(())
     }
 
-    /// What follows each window, as the memory has it.
+    /// The memory's prediction for each window.
     fn answers(&self, windows: &[u32]) -> Result<Vec<u32>, Error> {
         match &self.cells {
             Cells::Dense(memory) => {

@@ -17,7 +17,7 @@ use std::path::Path;
 /// Parameters up to which Gaussian codes are tried; beyond, decoding them costs more than everything else together.
 const GAUSSIAN: usize = 1 << 22;
 
-/// What stores the pairs.
+/// The kind of memory that stores the pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     /// Vectors of d_h dimensions for symbols in keys, as the authors have them.
@@ -102,7 +102,7 @@ impl Setting for Single {
         format!("{}, h = {heads}, d_h = {head_dim}, d = {dim}", self.engine.name())
     }
 
-    /// About its seconds on two cores.
+    /// Its approximate running time on two cores, in seconds.
     fn cost(&self) -> f64 {
         let share = self.shape.parameters() as f64 / f64::from(1 << 22);
         let width = (self.shape.heads * self.shape.head_dim) as f64 / 8192.0;
@@ -116,7 +116,7 @@ impl Setting for Single {
     }
 }
 
-/// What a memory held.
+/// The capacity of a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Held {
     /// Pairs stored when recall was first not above 0.9, that batch included, as the authors count.
@@ -201,7 +201,7 @@ fn fill(single: &Single, seed: u64) -> Result<Held, Error> {
     let Single { engine, shape } = *single;
     let mut memory = Filled::new(engine, shape, seed, engine.sample())?;
     let guess = shape.parameters() as f64 / engine.expected() / BATCH as f64;
-    // Finer than the sample can tell would be in vain.
+    // A finer search than the sample can resolve would be useless.
     let stop = search(&mut memory, guess, 0.01)?;
     Ok(Held { stopped: stop.batches * BATCH, recall: stop.recall })
 }

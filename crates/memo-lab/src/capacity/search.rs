@@ -1,4 +1,4 @@
-//! The paper's rule, and finding where it stops without trying every batch.
+//! The paper's stopping rule, and a search for the batch where it stops that does not try every batch.
 //!
 //! Batches of pairs are stored one after the other until the mean recall of the first and the current batch is no longer
 //! above 0.9. Recall falls as the memory fills, so the last good batch can be found by halving an interval: go where

@@ -4,7 +4,7 @@ use super::PROMPT;
 use super::places::Text;
 use memo::random::Draws;
 
-/// What is wrong with a prompt.
+/// A kind of mistake in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Damage {
     Nothing,

@@ -54,7 +54,7 @@ impl Counts {
     }
 }
 
-/// What was asked.
+/// A kind of question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Question {
     /// A cue of so many tokens that occurs once: the next 8 tokens.
@@ -77,7 +77,7 @@ enum Question {
     Loop,
 }
 
-/// What a text's model answered.
+/// The answers of a text's model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Outcome {
     /// Whether the model was frozen.

@@ -18,7 +18,7 @@ use std::time::Instant;
 /// Lengths of the ending that prompt and paraphrase share, as they are told apart; the last is "or more".
 const ENDINGS: usize = 5;
 
-/// How edits are made.
+/// The order in which edits are made and judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Case {
     /// All of them, one after the other; then everything is judged.
@@ -54,7 +54,7 @@ impl Case {
     }
 }
 
-/// What editing did.
+/// The results of editing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Outcome {
     /// Tokens of statements memorized, and cells that are not zero.

@@ -34,7 +34,7 @@ impl Setting for Curve {
         format!("{}, d = {dim}, l = {layers}, {decoys} decoys", engine.name())
     }
 
-    /// About its seconds on two cores.
+    /// Its approximate running time on two cores, in seconds.
     fn cost(&self) -> f64 {
         let (share, layers) = (self.dim as f64 / 2048.0, self.layers as f64);
         match self.engine {
@@ -46,7 +46,7 @@ impl Setting for Curve {
     }
 }
 
-/// What a curve looks like.
+/// The points of a curve, and the size of its memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Filled {
     /// Cells of all memories, and bytes held at the end.
@@ -70,7 +70,7 @@ impl Recalled {
     }
 }
 
-/// How large the experiment is.
+/// The size of the experiment.
 struct Grid {
     curves: Vec<Curve>,
     iterations: usize,

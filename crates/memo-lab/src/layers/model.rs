@@ -8,7 +8,7 @@ use memo::superposed::readout::{BACKOFF, ReadOut, Scratch};
 use memo::superposed::{Memory, Settings, Slot, Span};
 use rayon::prelude::*;
 
-/// What memorizes.
+/// An engine under comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Engine {
     /// As the authors ran it: Gaussian codes, linear composition, computed recall.
@@ -24,7 +24,7 @@ pub(super) enum Engine {
 }
 
 impl Engine {
-    /// What tables and figures call it.
+    /// Its name in tables and figures.
     pub(super) fn name(self) -> &'static str {
         match self {
             Engine::Gaussian => "Gaussian",

@@ -202,7 +202,7 @@ impl<'a> Results<'a> {
         figure
     }
 
-    /// What the numbers say, counted.
+    /// A summary of the results in numbers.
     fn findings(&self) -> String {
         let mut out = String::new();
         for engine in [Engine::Gaussian, Engine::Hadamard] {
@@ -339,7 +339,7 @@ pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
              two more memories; sparse has d² cells in all.", results.engines())
 }
 
-/// What does not follow from counting.
+/// Explanations that the counts alone do not give.
 const NOTES: &str = "
 Why decoys hurt a dense memory so much more than the few positions that they make ambiguous: within a decoy, the same token is \
 predicted again and again by windows that share one, two or three tokens. Their keys add up in step, so that a foreign key that happens to \

@@ -17,7 +17,7 @@ pub const DENSE_CELLS_PER_TOKEN: u64 = 24;
 /// The most cells of the dense engine; a text that needs more is not tried on it.
 const MOST_DENSE_CELLS: u64 = 1 << 24;
 
-/// What memorizes.
+/// An engine under comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Engine {
     /// The sparse engine.
@@ -43,7 +43,7 @@ impl Engine {
 /// A text to be measured.
 #[derive(Clone, Debug)]
 pub struct Sample<'a> {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: String,
     /// Its tokens, and what is held out.
     pub experiment: Experiment<'a>,
@@ -131,7 +131,7 @@ fn beginning(documents: &[Vec<u32>], mut count: usize) -> Vec<Vec<u32>> {
     taken
 }
 
-/// What the results depend on besides the options.
+/// Everything besides the options that the results depend on.
 fn fingerprint(samples: &[Sample<'_>], tokenizer: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for Sample { experiment, .. } in samples {

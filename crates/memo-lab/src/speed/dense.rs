@@ -13,7 +13,7 @@ const LAYERS: usize = 3;
 /// Tokens in a text.
 const CHUNK: usize = 1024;
 
-/// What was timed at one dimension.
+/// The timings at one dimension.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Timed {
     pub(super) dim: usize,

@@ -14,7 +14,7 @@ use std::time::Instant;
 /// Tokens in the vocabulary, as many as GPT-2 has.
 const VOCABULARY: u32 = 50_257;
 
-/// What is timed.
+/// An engine and its size under test.
 #[derive(Clone, Debug, PartialEq)]
 enum Point {
     /// The sparse engine with so many cells.
@@ -52,7 +52,7 @@ impl Setting for Point {
     }
 }
 
-/// What was timed at a point.
+/// The timings at a point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Timed {
     Sparse(sparse::Timed),
@@ -60,7 +60,7 @@ enum Timed {
     Dense(dense::Timed),
 }
 
-/// How large the experiment is.
+/// The size of the experiment.
 struct Grid {
     points: Vec<Point>,
     /// The most tokens that are memorized while the clock runs.
@@ -148,7 +148,7 @@ fn time(point: &Point, grid: &Grid, seed: u64) -> Result<Timed, Error> {
     }
 }
 
-/// The seconds of the quickest of a few rounds: what else the machine does only ever adds.
+/// The seconds of the fastest of a few rounds, because other work on the machine can only slow a round down.
 fn best_of(rounds: usize, mut work: impl FnMut()) -> f64 {
     let mut round = || {
         let start = Instant::now();

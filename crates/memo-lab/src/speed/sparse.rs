@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Tokens of prompt.
 const PROMPT: usize = 64;
 
-/// What was timed at one size.
+/// The timings at one size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Timed {
     pub(super) cells: u64,
@@ -33,7 +33,7 @@ pub(super) struct Timed {
     pub(super) rows: f64,
 }
 
-/// What was timed at one load.
+/// The timings at one load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Loaded {
     /// Tokens memorized, over those that the memory is made for.

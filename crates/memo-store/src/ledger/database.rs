@@ -22,6 +22,10 @@ use std::sync::{PoisonError, RwLock};
 /// Advice for a ledger that cannot be read.
 pub(super) const HELP: &str = "restore it from a backup";
 
+/// What to do if tokens are damaged: the rest can still be read.
+const TOKENS_HELP: &str = "restore it from a backup, or `memo forget` the document and memorize it again; the other documents can \
+                           be read";
+
 /// The database of a ledger.
 pub(super) struct LedgerDatabase {
     pub(super) path: PathBuf,
@@ -225,7 +229,9 @@ fn guarded<T>(path: &Path, call: impl FnOnce() -> Result<T, redb::Error>) -> Res
 }
 
 pub(super) fn damaged(path: &Path, what: Damage) -> Error {
-    Error::Damaged { path: path.to_owned(), what, help: HELP }
+    let tokens = matches!(what, Damage::Tokens { .. } | Damage::Several(_));
+    let help = if tokens { TOKENS_HELP } else { HELP };
+    Error::Damaged { path: path.to_owned(), what, help }
 }
 
 /// A file in RAM.

@@ -131,6 +131,37 @@ impl Ledger {
         if self.digest(&content) == version.digest { Ok(content) } else { Err(bad()) }
     }
 
+    /// The content of a version; `None` if its tokens are damaged.
+    pub(crate) fn sound_content(
+        &self,
+        document: &DocumentRecord,
+        version: &VersionRecord,
+    ) -> Result<Option<Content>, Error> {
+        match self.content(document, version) {
+            Ok(content) => Ok(Some(content)),
+            Err(error) => error.damaged_tokens().map(|_| None),
+        }
+    }
+
+    /// The error that names all versions whose tokens are damaged.
+    pub(crate) fn all_damaged(&self) -> Result<Error, Error> {
+        let mut all = Vec::new();
+        for document in self.documents()? {
+            for version in document.versions.iter().filter(|v| v.forgotten.is_none()) {
+                if let Err(error) = self.content(&document, version) {
+                    all.push(error.damaged_tokens()?.to_string());
+                }
+            }
+        }
+        Ok(self.damaged(Damage::Several(all)))
+    }
+
+    /// The number of tokens of all live documents.
+    pub(crate) fn live_tokens(&self) -> Result<u64, Error> {
+        let documents = self.documents()?;
+        Ok(documents.iter().filter_map(DocumentRecord::live).map(|version| version.tokens).sum())
+    }
+
     /// Refuses if the tokens of any version that is kept are not those that were recorded.
     pub(crate) fn check_contents(&self) -> Result<(), Error> {
         for document in self.documents()? {

@@ -58,8 +58,26 @@ pub(crate) fn open(path: &Path, blueprint: &Blueprint) -> Result<Memory, Error> 
 }
 
 /// Brings a memory that contains transaction `from` up to the ledger's last one; gives that one, and the number of
-/// positions that it took.
+/// positions that it took. Tokens that have to be taken out and are damaged are not needed if the memory is made anew from the
+/// documents that are live now.
 pub(crate) fn replay(
+    ledger: &Ledger,
+    blueprint: &Blueprint,
+    memory: &mut Memory,
+    from: u64,
+    observer: &Observer,
+) -> Result<(u64, u64), Error> {
+    match replay_from(ledger, memory, from, observer) {
+        Err(error) if from > 0 => {
+            error.damaged_tokens()?;
+            *memory = blueprint.empty()?;
+            replay_from(ledger, memory, 0, observer)
+        }
+        done => done,
+    }
+}
+
+fn replay_from(
     ledger: &Ledger,
     memory: &mut Memory,
     from: u64,

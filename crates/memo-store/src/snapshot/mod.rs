@@ -83,6 +83,8 @@ pub(crate) enum MemoryState {
     Ready(Box<Memory>),
     /// A transaction was recorded, or half of one was written and could not be undone, for this reason.
     Lost(String),
+    /// It cannot be made from the ledger, because tokens of a live document are damaged. The rest of the ledger can be read.
+    Unmade(Damage),
 }
 
 impl Snapshot {
@@ -111,11 +113,13 @@ impl Snapshot {
         self.transaction
     }
 
-    /// Its memory. Fails if the memory lacks a transaction that was recorded, because its tables turned out to be damaged.
+    /// Its memory. Fails if the memory lacks a transaction that was recorded, because its tables turned out to be damaged, or if
+    /// it cannot be made from the ledger, because tokens there are.
     pub fn memory(&self) -> Result<&Memory, Error> {
         match &self.memory {
             MemoryState::Ready(memory) => Ok(memory),
             MemoryState::Lost(reason) => Err(self.lost(reason)),
+            MemoryState::Unmade(damage) => Err(self.ledger("documents")?.damaged(damage.clone())),
         }
     }
 

@@ -11,7 +11,8 @@ use crate::progress::Observer;
 use std::path::Path;
 
 impl Snapshot {
-    /// Opens a model for reading, with all that was acknowledged until now. A writer may be at work on it.
+    /// Opens a model for reading, with all that was acknowledged until now. A writer may be at work on it. If the memory cannot
+    /// be made because tokens of a document are damaged, everything that needs no memory still works.
     pub fn open(directory: &Path) -> Result<Self, Error> {
         Self::open_observed(directory, &Observer::default())
     }
@@ -28,16 +29,25 @@ impl Snapshot {
         drop(lock);
         let blueprint = Blueprint::new(&config, &tokenizer, lexicon);
         let (mut memory, mut transaction) = load(checkpoints, &blueprint)?;
+        let mut damage = None;
         if let Some(ledger) = &ledger {
-            (transaction, _) = replay(ledger, &mut memory, transaction, observer)?;
+            match replay(ledger, &blueprint, &mut memory, transaction, observer) {
+                Ok((last, _)) => transaction = last,
+                Err(error) => {
+                    damage = Some(error.damaged_tokens()?);
+                    transaction = ledger.last()?;
+                }
+            }
         }
+        let ready = || MemoryState::Ready(Box::new(memory));
+        let memory = damage.map_or_else(ready, MemoryState::Unmade);
         Ok(Snapshot {
             directory: directory.to_owned(),
             config,
             tokenizer,
             blueprint,
             ledger,
-            memory: MemoryState::Ready(Box::new(memory)),
+            memory,
             transaction,
         })
     }

@@ -88,10 +88,12 @@ impl Snapshot {
         let ledger = self.ledger("documents")?;
         let live = record.live().filter(|version| versions.contains(&version.number));
         let newest = record.versions.iter().rfind(|v| versions.contains(&v.number));
-        let shown = newest.map(|version| ledger.content(record, version)).transpose()?;
-        let shown = shown.unwrap_or(Content { parts: Vec::new(), role: Role::Text });
+        let shown = newest.map(|version| ledger.sound_content(record, version)).transpose()?;
+        let damaged = matches!(shown, Some(None));
+        let shown = shown.flatten().unwrap_or(Content { parts: Vec::new(), role: Role::Text });
         let (mut whole, mut tokens, mut places) = (true, live.map_or(0, |v| v.tokens), 0);
         let excerpts = match text {
+            None if damaged => vec!["(its tokens are damaged)".to_owned()],
             None => {
                 let tokens = shown.parts.iter().flatten().take(4 * BEGINNING + 8);
                 let tokens: Vec<u32> = tokens.copied().collect();

@@ -63,7 +63,8 @@ impl Snapshot {
         let mut passages: HashSet<Vec<u32>> = HashSet::new();
         for (document, versions) in going {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
-                let content = ledger.content(document, version)?;
+                // What is damaged shares nothing that could be known.
+                let Some(content) = ledger.sound_content(document, version)? else { continue };
                 for part in &content.parts {
                     passages.extend(part.windows(len).map(<[u32]>::to_vec));
                 }
@@ -79,7 +80,8 @@ impl Snapshot {
             let Some(version) = other.live().filter(|_| !goes.contains(&other.number)) else {
                 continue;
             };
-            if ledger.content(&other, version)?.parts.iter().any(|part| passages.stand_in(part)) {
+            let Some(content) = ledger.sound_content(&other, version)? else { continue };
+            if content.parts.iter().any(|part| passages.stand_in(part)) {
                 shared.push(other.id);
             }
         }

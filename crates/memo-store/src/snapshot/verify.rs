@@ -1,6 +1,6 @@
 //! Digests, and verification: everything is checked, and what is damaged is named.
 
-use super::Snapshot;
+use super::{MemoryState, Snapshot};
 use crate::checkpoint::{self, Checkpoint};
 use crate::error::Error;
 use crate::ledger::Ledger;
@@ -52,7 +52,8 @@ impl Snapshot {
     }
 
     /// Checks the ledger, every content against its digest, the checkpoint entry by entry, and the memory against one
-    /// that memorizes all live documents anew. A frozen model has only its memory to be checked.
+    /// that memorizes all live documents anew. A frozen model has only its memory to be checked. Fails, and names all documents
+    /// whose tokens are damaged, if there is no memory because of them.
     pub fn verify(&self, observer: &Observer) -> Result<VerifyReport, Error> {
         let mut damage = Vec::new();
         let (documents, versions) = match &self.ledger {
@@ -60,6 +61,9 @@ impl Snapshot {
             None => (0, 0),
         };
         self.verify_checkpoints(&mut damage)?;
+        if let (MemoryState::Unmade(_), Some(ledger)) = (&self.memory, &self.ledger) {
+            return Err(ledger.all_damaged()?);
+        }
         let digest = self.digest()?;
         // Without its texts a memory cannot be made anew, and damaged ones make another.
         if let (Some(ledger), true) = (&self.ledger, damage.is_empty()) {

@@ -164,8 +164,11 @@ impl Store {
         let mut sources = Vec::new();
         for (document, versions) in going {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
-                let parts = self.ledger()?.content(document, version)?.parts;
-                let text = parts.iter().map(|part| self.tokenizer.decode_lossy(part));
+                // Whether the lexicon has words of a text that is damaged cannot be known.
+                let Some(content) = self.ledger()?.sound_content(document, version)? else {
+                    continue;
+                };
+                let text = content.parts.iter().map(|part| self.tokenizer.decode_lossy(part));
                 if lexicon.is_from(text.collect::<String>().as_bytes()) {
                     sources.push(document.id.clone());
                     break;

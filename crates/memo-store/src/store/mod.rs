@@ -137,8 +137,15 @@ impl Store {
         }
         let ledger = self.ledger()?.pinned()?;
         let observer = self.observer.clone();
-        let (last, written) = replay(&ledger, self.memory_mut()?, from, &observer)?;
-        (self.snapshot.transaction, self.pending) = (last, written);
+        let blueprint = self.blueprint.clone();
+        match replay(&ledger, &blueprint, self.memory_mut()?, from, &observer) {
+            Ok((last, written)) => (self.snapshot.transaction, self.pending) = (last, written),
+            // What is damaged can be forgotten; nothing else can change.
+            Err(error) => {
+                self.snapshot.memory = MemoryState::Unmade(error.damaged_tokens()?);
+                self.snapshot.transaction = ledger.last()?;
+            }
+        }
         Ok(())
     }
 
@@ -199,6 +206,7 @@ impl Store {
         match &mut self.snapshot.memory {
             MemoryState::Ready(memory) => Ok(memory),
             MemoryState::Lost(reason) => Err(Error::Invalid(reason.clone())),
+            MemoryState::Unmade(damage) => Err(Error::Invalid(damage.to_string())),
         }
     }
 

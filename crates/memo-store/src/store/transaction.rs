@@ -21,6 +21,7 @@ use crate::record::{
     DocumentRecord, ForgottenVersion, OpRecord, Place, TransactionKind, TransactionRecord,
     VersionRecord,
 };
+use crate::snapshot::MemoryState;
 use crate::time::Timestamp;
 use memo::sparse::{Digest, Memory};
 use serde::Serialize;
@@ -210,7 +211,7 @@ impl Store {
         kind: TransactionKind,
         reason: Option<&str>,
     ) -> Result<TransactionBuilder, Error> {
-        self.memory()?;
+        self.check_memory(kind)?;
         Ok(TransactionBuilder {
             id: self.transaction + 1,
             kind,
@@ -236,7 +237,7 @@ impl Store {
         change: &TransactionBuilder,
         addition: Option<Addition<'_>>,
     ) -> Result<(), Error> {
-        self.memory()?;
+        self.check_memory(change.kind)?;
         let record = change.record();
         let contents = change.contents();
         let new: NewContents<'_> =
@@ -251,7 +252,12 @@ impl Store {
         };
         match addition {
             _ if change.kind == TransactionKind::Forget => {
+                let anew = self.memory_without_damaged(change, &new)?;
                 self.record_commit(&commit)?;
+                if let Some(memory) = anew {
+                    self.set_memory((memory, change.id));
+                    return Ok(());
+                }
                 let written = self.update(change, &new, &Observer::default());
                 self.pending += written.map_err(|failure| self.lose_memory(&failure.error))?;
                 self.snapshot.transaction = change.id;
@@ -278,6 +284,37 @@ impl Store {
         // The transaction is done, whether there is room for a checkpoint or not.
         let _ = self.checkpoint_if(PATIENCE);
         Ok(())
+    }
+
+    /// Refuses to change a memory that is not there. A forget may bring it back, by taking away the documents that are damaged.
+    fn check_memory(&self, kind: TransactionKind) -> Result<(), Error> {
+        match (&self.snapshot.memory, kind) {
+            (MemoryState::Unmade(_), TransactionKind::Forget) => Ok(()),
+            _ => self.memory().map(drop),
+        }
+    }
+
+    /// The memory after a forget of documents whose tokens are damaged, and so cannot be subtracted: one that is made of all
+    /// other documents. `None` if they can be.
+    fn memory_without_damaged(
+        &self,
+        change: &TransactionBuilder,
+        new: &NewContents<'_>,
+    ) -> Result<Option<Memory>, Error> {
+        let ledger = self.ledger()?;
+        let sound = |(document, place): (&DocumentRecord, Option<Place>)| {
+            let version = place.filter(|place| place.live).map(|place| place.version);
+            let version = version.and_then(|version| document.version(version));
+            version.is_none_or(|version| ledger.content(document, version).is_ok())
+        };
+        if matches!(self.snapshot.memory, MemoryState::Ready(_)) && change.moves().all(sound) {
+            return Ok(None);
+        }
+        let documents = change.moves().map(|(document, _)| document);
+        let others = MemoryUpdate::of_live(ledger, new, documents)?;
+        let mut memory = self.blueprint.empty()?;
+        others.apply(&mut memory, &self.observer).map_err(|failure| failure.error)?;
+        Ok(Some(memory))
     }
 
     /// Adds a transaction to the ledger. If that fails, as on a full disk, the model can still be read.

@@ -4,7 +4,8 @@
 use crate::common::says;
 use memo::sparse::{Digest, Memory};
 use memo_store::{
-    CompletionOptions, DocumentState, Error, NewDocument, NewModel, Observer, Snapshot, Store,
+    CompletionOptions, DocumentState, Error, NewDocument, NewModel, Observer, Selection, Snapshot,
+    Store,
 };
 use memo_text::Tokenizer;
 use serde_json::{Value, json};
@@ -388,9 +389,17 @@ fn a_damaged_token_is_never_believed() {
         let error = error.to_string();
         assert!(error.contains("document \"c\", version 1"), "{error}");
     };
-    // The checkpoint lacks the document: nobody can make the memory without it.
-    names(Snapshot::open(&at).err().unwrap());
-    names(Store::open(&at).err().unwrap());
+    // The checkpoint lacks the document: nobody can make the memory without it. Whatever needs none works.
+    let reader = Snapshot::open(&at).unwrap();
+    names(reader.memory().err().unwrap());
+    names(reader.complete(PROMPT, &CompletionOptions::greedy(4)).err().unwrap());
+    names(reader.verify(&Observer::default()).err().unwrap());
+    assert_eq!((reader.text("a", None).unwrap(), reader.log().unwrap().len()), (TEXT.into(), 5));
+    let mut store = Store::open(&at).unwrap();
+    names(store.memorize([NewDocument::text("dogs").with_id("d")], None).err().unwrap());
+    names(store.retire("c", None).err().unwrap());
+    names(store.rebuild().err().unwrap());
+    drop((reader, store));
     // With a checkpoint that has it, the memory is right, and what needs the tokens is refused.
     sound.with(&at, "", None);
     let mut store = Store::open(&at).unwrap();
@@ -413,4 +422,79 @@ fn a_damaged_token_is_never_believed() {
     let damage = store.verify(&Observer::default()).unwrap().damage;
     assert!(damage.iter().any(|what| what.contains("document \"c\"")), "{damage:?}");
     store.memorize([NewDocument::text("the cat sleeps .").with_id("new")], None).unwrap();
+}
+
+/// A document that is damaged can be forgotten and memorized again, whether a checkpoint has it or not; the others stay.
+#[test]
+fn a_damaged_document_can_be_forgotten() {
+    for checkpoint in [false, true] {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("m.memo");
+        let mut store = Store::create(&path, &crate::common::small()).unwrap();
+        let texts = [
+            ("owl", "the owl reads at night"),
+            ("cat", "a cat sleeps by day"),
+            ("dog", "dogs run far"),
+        ];
+        let documents = texts.map(|(id, text)| NewDocument::text(text).with_id(id));
+        store.memorize(documents, None).unwrap();
+        let sound = store.digest().unwrap();
+        if checkpoint {
+            store.checkpoint().unwrap();
+        }
+        drop(store);
+        let ledger = path.join("ledger.redb");
+        let mut bytes = std::fs::read(&ledger).unwrap();
+        for (_, text) in &texts[..2] {
+            let stored: Vec<u8> = text.bytes().flat_map(|b| u32::from(b).to_le_bytes()).collect();
+            let place = memchr::memmem::find(&bytes, &stored).unwrap();
+            bytes[place] ^= 1;
+        }
+        std::fs::write(&ledger, bytes).unwrap();
+        // All damage is named, and shown before anything goes.
+        let reader = Snapshot::open(&path).unwrap();
+        let verified = reader.verify(&Observer::default());
+        let said =
+            verified.map_or_else(|error| error.to_string(), |report| report.damage.join(" "));
+        assert!(said.contains("\"owl\"") && said.contains("\"cat\""), "{said}");
+        let both = Selection::Documents(vec!["owl".into(), "cat".into()]);
+        let preview = reader.preview_forget(&both).unwrap();
+        assert_eq!(preview.documents[0].excerpts, ["(its tokens are damaged)"]);
+        // One of them is not enough, and then nothing is forgotten.
+        let mut store = Store::open(&path).unwrap();
+        let error = store.forget(&["owl"], None).unwrap_err().to_string();
+        assert!(error.contains("\"cat\""), "{error}");
+        assert_eq!(store.log().unwrap().len(), 1);
+        store.forget_selection(&both, None).unwrap();
+        let documents = texts[..2].iter().map(|(id, text)| NewDocument::text(*text).with_id(*id));
+        store.memorize(documents, None).unwrap();
+        assert_eq!(store.digest().unwrap(), sound);
+        drop(store);
+        let store = Store::open(&path).unwrap();
+        assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
+        assert_eq!((store.digest().unwrap(), says(&store, "the owl", 6)), (sound, " reads".into()));
+    }
+}
+
+/// A version that was damaged, and is not live any more, does not keep the memory from being made.
+#[test]
+fn damage_of_an_old_version_after_the_checkpoint_is_no_obstacle() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &crate::common::small()).unwrap();
+    let old = "the owl reads at night";
+    store.memorize([NewDocument::text(old).with_id("owl")], None).unwrap();
+    store.checkpoint().unwrap();
+    store.memorize([NewDocument::text("the owl sleeps").with_id("owl")], None).unwrap();
+    let digest = store.digest().unwrap();
+    drop(store);
+    let ledger = path.join("ledger.redb");
+    let mut bytes = std::fs::read(&ledger).unwrap();
+    let stored: Vec<u8> = old.bytes().flat_map(|byte| u32::from(byte).to_le_bytes()).collect();
+    for place in memchr::memmem::find_iter(&bytes.clone(), &stored) {
+        bytes[place] ^= 1;
+    }
+    std::fs::write(&ledger, bytes).unwrap();
+    assert_eq!(Snapshot::open(&path).unwrap().digest().unwrap(), digest);
+    assert_eq!(Store::open(&path).unwrap().digest().unwrap(), digest);
 }

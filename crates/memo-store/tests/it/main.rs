@@ -5,6 +5,8 @@ mod common;
 mod complete;
 mod copies;
 mod damage;
+#[cfg(unix)]
+mod disk;
 mod documents;
 mod forgotten;
 mod frozen;

@@ -2,53 +2,13 @@
 //! go on, and the text is gone as soon as there is room.
 
 use crate::common::{assert_gone, says, small};
+use crate::disk::{Disk, fill};
 use memo_store::{Error, NewDocument, Observer, Snapshot, Store};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 const SECRET: &str = "Marta keeps the spare key under the blue stone. Nobody else knows it!";
 const OTHER: &str = "The owl reads at night by the light of the moon.";
-
-/// A small disk of its own, where this user may mount one.
-struct Disk<'a>(&'a Path);
-
-impl<'a> Disk<'a> {
-    fn mount(at: &'a Path, size: &str) -> Option<Self> {
-        std::fs::create_dir(at).ok()?;
-        let options = format!("size={size}");
-        let mut mount = Command::new("mount");
-        let mount = mount.args(["-t", "tmpfs", "-o", &options, "tmpfs"]).arg(at).output();
-        let done = mount.is_ok_and(|output| output.status.success());
-        if !done {
-            eprintln!("no disk can be mounted here: not tested");
-        }
-        done.then_some(Disk(at))
-    }
-
-    fn filler(&self) -> PathBuf {
-        self.0.join("filler")
-    }
-}
-
-/// Fills a disk but for some bytes.
-fn fill(filler: &Path, but: usize) {
-    let mut size = 1 << 22;
-    let mut file = std::fs::File::create(filler).unwrap();
-    while size >= 4096 {
-        let chunk = vec![7; size];
-        while std::io::Write::write_all(&mut file, &chunk).is_ok() {}
-        size /= 2;
-    }
-    let full = file.metadata().unwrap().len();
-    file.set_len(full.saturating_sub(but as u64)).unwrap();
-}
-
-impl Drop for Disk<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0).output();
-    }
-}
 
 fn notes(path: &Path) -> Store {
     let mut store = Store::create(path, &small()).unwrap();
@@ -66,7 +26,7 @@ fn a_forget_that_does_not_fit_is_refused_before_it_is_recorded() {
     let path = place.join("m.memo");
     let mut store = notes(&path);
     let before = store.digest().unwrap();
-    fill(&disk.filler(), 200_000);
+    disk.fill(200_000);
     let refused = store.forget(&["secret"], None).unwrap_err();
     assert!(matches!(refused, Error::NoRoom { .. }), "{refused}");
     let said = refused.to_string();
@@ -80,7 +40,7 @@ fn a_forget_that_does_not_fit_is_refused_before_it_is_recorded() {
     assert_eq!(store.digest().unwrap(), before);
     // What was said to be needed is enough.
     let Error::NoRoom { needed, .. } = refused else { unreachable!() };
-    fill(&disk.filler(), needed as usize + 65_536);
+    disk.fill(needed as usize + 65_536);
     store.forget(&["secret"], None).unwrap();
     assert_gone(&path, store.tokenizer(), SECRET);
 }
@@ -128,7 +88,7 @@ fn a_forget_that_a_full_disk_interrupts_says_what_is_pending_and_is_finished_lat
     let names = std::fs::read_dir(&path).unwrap().map(|e| e.unwrap().file_name());
     assert!(!names.into_iter().any(|name| name.to_string_lossy().ends_with(".tmp")));
 
-    std::fs::remove_file(disk.filler()).unwrap();
+    disk.clear();
     let store = Store::open(&path).unwrap();
     assert_gone(&path, &tokenizer, SECRET);
     assert_eq!(store.digest().unwrap(), kept);
@@ -143,13 +103,13 @@ fn a_full_disk_leaves_an_open_model_readable() {
     let Some(disk) = Disk::mount(&place, "24m") else { return };
     let path = place.join("m.memo");
     let mut store = notes(&path);
-    fill(&disk.filler(), 0);
+    disk.fill(0);
     let long = "words that need room on the disk, and find none. ".repeat(20_000);
     let refused = store.memorize([NewDocument::text(long).with_id("long")], None).unwrap_err();
     assert!(refused.to_string().contains("No space left"), "{refused}");
     assert_eq!(store.text("owl", None).unwrap(), OTHER);
     assert_eq!(says(&store, "The owl", 6), " reads");
-    std::fs::remove_file(disk.filler()).unwrap();
+    disk.clear();
     store.forget(&["secret"], None).unwrap();
     assert_gone(&path, store.tokenizer(), SECRET);
 }

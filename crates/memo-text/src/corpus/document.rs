@@ -1,4 +1,4 @@
-//! What a corpus gives: documents, and what was skipped and why.
+//! The entries of a corpus: documents, and skipped files with the reason.
 
 use super::{CorpusError, CorpusErrorKind};
 use std::collections::BTreeMap;
@@ -10,11 +10,11 @@ use std::path::PathBuf;
 pub struct CorpusDocument {
     /// Its name in the model.
     pub id: String,
-    /// What it says.
+    /// Its content.
     pub content: Content,
     /// Labels from the fields of a JSONL line.
     pub labels: BTreeMap<String, String>,
-    /// Where it was read, as messages name it.
+    /// The place where it was read, as messages name it.
     pub location: Location,
     /// Where it was read, the same from every working directory: the file's canonical path, and for a JSONL line `#`
     /// and its own id, or else its number. `None` for standard input and pipes.
@@ -89,7 +89,7 @@ pub struct Skip {
 }
 
 impl Skip {
-    /// Turns a failure into an error where all or nothing is asked for.
+    /// Turns a failure into an error if `strict` is set.
     pub(super) fn checked(self, strict: bool) -> Result<Self, CorpusError> {
         match self.reason {
             SkipReason::Failure(kind) if strict => {
@@ -110,7 +110,7 @@ impl fmt::Display for Skip {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum SkipReason {
-    /// There is nothing to remember.
+    /// It is empty.
     Empty,
     /// Its name starts with a dot.
     Hidden,
@@ -120,16 +120,16 @@ pub enum SkipReason {
     Binary,
     /// It is a model directory.
     Model,
-    /// It points elsewhere.
+    /// It is a symbolic link.
     Symlink,
     /// It is a device, a socket or a pipe.
     Special,
-    /// It should have been read and cannot be.
+    /// Reading it failed.
     Failure(CorpusErrorKind),
 }
 
 impl SkipReason {
-    /// Whether something that should have been read is missing from the corpus.
+    /// Whether the corpus lacks something because reading it failed, not because of a rule.
     pub fn is_failure(&self) -> bool {
         matches!(self, Self::Failure(_))
     }

@@ -1,11 +1,11 @@
-//! What can go wrong when a corpus is read, one variant per way. Each message is complete, with its reason inside, so
-//! no error has a `source()` that would say it twice.
+//! Errors of reading a corpus, one variant per cause. Each message includes its reason, so no error has a `source()`
+//! that would repeat it.
 
 use super::Location;
 use std::io;
 use std::path::Path;
 
-/// Something that cannot be read. The message names the place and what to do.
+/// A file or line that cannot be read. The message names the place and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{location}: {kind}")]
 pub struct CorpusError {

@@ -1,4 +1,4 @@
-//! From the paths that are given to the files that are read, and the ids that these give their documents.
+//! From given paths to the files that are read, and to the ids of their documents.
 //!
 //! An id says where a file stood below what was given: a file has its name, a file of a folder its path inside that
 //! folder, and a file that a glob found its path inside the folder before the first wildcard. So `notes` and
@@ -13,7 +13,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What standard input is called in ids and messages.
+/// The name of standard input in ids and messages.
 pub(super) const STDIN: &str = "stdin";
 
 /// A file of a corpus, not read yet.
@@ -63,7 +63,7 @@ enum Given {
     Walk(Walk, Pending),
 }
 
-/// A glob that found nothing yet, which at the end is an error.
+/// A glob that has not matched any file yet, which is an error at the end.
 type Pending = Option<PathBuf>;
 
 impl Files {
@@ -93,7 +93,7 @@ impl Given {
         if path == Path::new("-") {
             return Ok(file(None, STDIN));
         }
-        // A file of that very name is no glob.
+        // A file of exactly this name wins over the glob.
         if path.symlink_metadata().is_err()
             && let Some(glob) = Glob::parse(path)
         {
@@ -111,7 +111,7 @@ impl Given {
         }
         let name = path.file_name().unwrap_or(path.as_os_str());
         let id = name.to_str().ok_or(CorpusErrorKind::Name)?;
-        // A pipe is there once.
+        // A pipe can only be read once.
         let source = if kind.is_file() { path.canonicalize().ok() } else { None };
         Ok(file(source, id))
     }

@@ -1,4 +1,4 @@
-//! One JSON object a line, one document an object.
+//! JSONL: one JSON object per line, one document per object.
 
 use super::sniff::{Sniffed, text_only};
 use super::{Content, CorpusErrorKind, CorpusOptions, text};
@@ -16,10 +16,10 @@ pub(super) struct Jsonl<R> {
     line: u64,
     /// Bytes of the file before the next line.
     offset: u64,
-    /// The rest of a line that was too long comes before the next line. It is passed over only when that is asked for:
-    /// a line may be endless, and its error must not wait for its end.
+    /// Whether the rest of a line that was too long has to be skipped before the next line. It is skipped only when the next
+    /// line is asked for: a line may be endless, and its error must not wait for the end.
     rest: bool,
-    /// The file itself failed, so there is no next line.
+    /// Whether reading the file failed, so that there is no next line.
     failed: bool,
 }
 
@@ -37,10 +37,10 @@ impl Record {
     }
 }
 
-/// A record or what is wrong with it, and the number of its line if it is about one.
+/// A record or its error, with the number of its line if it is about one.
 pub(super) type NextRecord = (Option<u64>, Result<Record, CorpusErrorKind>);
 
-/// What reading one line gave.
+/// The outcome of reading one line.
 enum Line {
     Text(Vec<u8>),
     TooLong,
@@ -54,7 +54,7 @@ impl<R: BufRead> Jsonl<R> {
         Ok(Self::at(read, mark, 1))
     }
 
-    /// The lines of a file from an offset on, where the line of this number begins.
+    /// The lines of a file from an offset on, which is the beginning of line `number`.
     pub(super) fn from_line(read: R, offset: u64, line: u64) -> Self {
         Self::at(Cursor::new(Vec::new()).chain(read), offset, line)
     }

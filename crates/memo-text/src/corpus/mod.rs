@@ -1,6 +1,6 @@
 //! Documents from files, folders, globs, JSONL and standard input, one at a time.
 //!
-//! A memory keeps what it is given, so nothing is guessed. The rules:
+//! A memory keeps exactly what it is given, so reading follows fixed rules and guesses nothing:
 //!
 //! | what is met | what is done |
 //! |---|---|
@@ -80,7 +80,7 @@ pub struct CorpusOptions {
     pub id_field: Option<String>,
     /// The JSONL fields, strings, numbers or booleans, that become labels of the same name. A line may lack them.
     pub label_fields: Vec<String>,
-    /// What all ids begin with.
+    /// A prefix of all ids.
     pub prefix: String,
     /// Of what is found in folders and by globs, only files that match one of these, in the notation of a
     /// `.gitignore`; all if there are none.
@@ -143,7 +143,7 @@ pub struct Corpus {
     files: FileEntries,
     /// The file being read.
     current: Option<OpenFile>,
-    /// The ids that were given out, where, and a hash of the content of each.
+    /// The ids in use, with the place and a hash of the content of each.
     ids: HashMap<String, (Location, u64)>,
 }
 
@@ -203,8 +203,8 @@ impl Corpus {
         Ok(documents)
     }
 
-    /// What to do about something that cannot be read: what a user pointed at is refused, what lies in a folder beside
-    /// text is skipped.
+    /// Decides what happens to something that cannot be read: a path that was given by name is an error, a file that was
+    /// found in a folder is skipped.
     fn failure(&self, found: bool, error: CorpusError) -> Result<CorpusEntry, CorpusError> {
         if !found {
             return Err(error);

@@ -1,4 +1,4 @@
-//! Questions and answers: one JSON object a line, as data for unlearning come.
+//! Questions and answers, one JSON object per line: the format of data sets for unlearning.
 
 use super::{CorpusError, CorpusErrorKind, Location};
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! A file that is being read: its content as one document, or its lines as many.
+//! Reading of one file: its content as one document, or its lines as many.
 
 use super::files::STDIN;
 use super::jsonl::{Jsonl, NextRecord, Record};
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// A file of which documents are still to come.
+/// A file that may still have documents to give.
 pub(super) struct OpenFile {
     file: CorpusFile,
     reading: Reading,
@@ -79,7 +79,7 @@ impl OpenFile {
             },
             Reading::Lines(mut lines, any) => match lines.next(options) {
                 None if any || self.file.lines.is_some() => None,
-                // A file without any line is as empty as a text.
+                // A JSONL file without records is reported as empty, like an empty text.
                 None => Some((None, Ok(Record::of(Content::Text(String::new()))))),
                 record => {
                     self.reading = Reading::Lines(lines, true);
@@ -116,7 +116,7 @@ impl OpenFile {
     }
 }
 
-/// Opens a file at the lines that are wanted of it.
+/// Opens a file at the range of lines that is to be read.
 fn open(file: &CorpusFile) -> io::Result<Box<dyn Read + Send>> {
     let mut read = File::open(&file.path)?;
     let Some(lines) = &file.lines else { return Ok(Box::new(read)) };

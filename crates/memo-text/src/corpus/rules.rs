@@ -1,4 +1,4 @@
-//! Which of the files in a folder are meant: ignore files, what the caller includes and excludes, and model
+//! Rules that choose among the files of a folder: ignore files, the caller's includes and excludes, and model
 //! directories.
 
 use super::{CorpusError, CorpusErrorKind, CorpusOptions};
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The ignore files of a folder, the later one the stronger.
+/// The ignore files of a folder; later ones take precedence.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// What a caller includes and excludes, in the notation of a `.gitignore`, by the path inside the folder that was given.
@@ -44,7 +44,7 @@ fn listed(globs: &[String]) -> Result<Gitignore, CorpusError> {
     builder.build().map_err(|error| wrong(&globs.join(", "), error))
 }
 
-/// The ignore files of a folder; `None` if it has none. What cannot be understood in them is passed over, as git does.
+/// The ignore files of a folder; `None` if it has none. Lines that cannot be parsed are ignored, as git does.
 pub(super) fn of_folder(folder: &Path) -> Option<Gitignore> {
     let mut builder = GitignoreBuilder::new(folder);
     for name in IGNORE_FILES {
@@ -67,7 +67,7 @@ pub(super) fn above(folder: &Path) -> Vec<Gitignore> {
     rules
 }
 
-/// Whether ignore files, the outermost first, name a path. The innermost that mentions it decides.
+/// Whether ignore files, the outermost first, exclude a path. The innermost that mentions it decides.
 pub(super) fn is_ignored<'a>(
     rules: impl DoubleEndedIterator<Item = &'a Gitignore>,
     path: &Path,

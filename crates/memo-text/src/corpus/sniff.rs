@@ -1,20 +1,20 @@
-//! What the first bytes of a file say about the rest.
+//! Detection of encodings and binary files from the first bytes of a file.
 
 use super::CorpusErrorKind;
 use std::io::{self, BufRead, Cursor, Read};
 
-/// How far a NUL is looked for. Text has none; nearly every binary format has one by then.
+/// The number of bytes that are searched for a NUL. Text has none, and nearly every binary format has one this early.
 const HEAD: u64 = 8 << 10;
 
 const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Text after its head was looked at, and how many bytes of mark were left out before it.
+/// A text without its byte order mark, and the length of that mark.
 pub(super) struct Sniffed<R> {
     pub(super) read: io::Chain<Cursor<Vec<u8>>, R>,
     pub(super) mark: u64,
 }
 
-/// Looks at the head of a file, refuses what is not UTF-8 text, and takes a UTF-8 mark away.
+/// Inspects the head of a file, refuses what is not UTF-8 text, and removes a UTF-8 byte order mark.
 pub(super) fn text_only<R: BufRead>(mut read: R) -> Result<Sniffed<R>, CorpusErrorKind> {
     let mut head = Vec::new();
     read.by_ref().take(HEAD).read_to_end(&mut head).map_err(CorpusErrorKind::Io)?;

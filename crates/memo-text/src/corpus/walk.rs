@@ -1,4 +1,4 @@
-//! A walk through a folder, the same everywhere: in the order of the files' paths.
+//! A walk through a folder in the order of the files' paths, which is the same on every system.
 //!
 //! Each folder is listed and sorted when the walk reaches it. If a folder's name is compared with a `/` at its end,
 //! walking depth first gives exactly the order of the whole paths as strings, so `a-b` comes before `a/x`, and no more
@@ -21,7 +21,7 @@ pub(super) struct Walk {
     above: Vec<Gitignore>,
 }
 
-/// What a walk passes over.
+/// The filters of a walk.
 pub(super) struct Filter {
     /// Only files that match.
     pub(super) glob: Option<Glob>,
@@ -32,7 +32,7 @@ pub(super) struct Filter {
 
 /// A folder that is open.
 struct Level {
-    /// What is left of it, the next one last.
+    /// The entries that are left, in reverse order.
     entries: Vec<Entry>,
     rules: Option<Gitignore>,
 }
@@ -45,7 +45,7 @@ struct Entry {
 
 /// A file that a walk found.
 pub(super) struct FoundFile {
-    /// As it is shown.
+    /// The path as messages show it.
     pub(super) path: PathBuf,
     pub(super) canonical: PathBuf,
     /// Its path from the folder that was given, with `/`; a folder's ends in one.
@@ -59,7 +59,7 @@ enum Kind {
 }
 
 impl Walk {
-    /// Begins with a folder, by the path that is shown and by its canonical one.
+    /// Starts at a folder, given by the path that messages show and by its canonical path.
     pub(super) fn new(path: PathBuf, canonical: PathBuf, filter: Filter) -> io::Result<Self> {
         let above = if filter.ignore { rules::above(&canonical) } else { Vec::new() };
         let mut walk = Self { filter, levels: Vec::new(), above };
@@ -68,7 +68,7 @@ impl Walk {
         Ok(walk)
     }
 
-    /// What is in a folder.
+    /// The entries of a folder.
     fn list(&self, folder: &FoundFile) -> io::Result<Level> {
         let rules = self.filter.ignore.then(|| rules::of_folder(&folder.canonical)).flatten();
         let mut entries = Vec::new();
@@ -92,7 +92,7 @@ impl Walk {
         Ok(Level { entries, rules })
     }
 
-    /// What to do with something in a folder; `None` if nobody asked for it.
+    /// What to do with an entry of a folder; `None` if the filters leave it out.
     fn kind(
         &self,
         file: &FoundFile,

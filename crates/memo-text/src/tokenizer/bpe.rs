@@ -2,8 +2,8 @@
 //!
 //! The vocabularies are those that `tiktoken-rs` embeds, so nothing is fetched and every machine
 //! has the same ids. Only the data is taken from there. Cutting ([`super::split`]) and merging
-//! ([`super::merge`]) are our own, because a memory is fed text nobody has looked at, and the
-//! usual encoder stops on a megabyte of spaces. The ids are the same; the tests compare them.
+//! ([`super::merge`]) are our own, because a memory is given unknown text, and the
+//! usual encoder fails on a megabyte of spaces. The ids are the same; the tests compare them.
 //!
 //! Ordinary text never gives a special token: the characters `<|endoftext|>` inside a document are
 //! encoded like any others, so that no text can pretend that a document ends in its middle.
@@ -114,7 +114,8 @@ impl Bpe {
         ids
     }
 
-    /// The ids of a long text, by all threads; tells from time to time how many bytes are done, and may be told to stop.
+    /// The ids of a long text, encoded by all threads. Reports from time to time how many bytes are done, and stops if the
+    /// callback says so.
     pub(super) fn encode_long(
         &self,
         text: &str,
@@ -196,7 +197,7 @@ mod tests {
         }
     }
 
-    /// What the published encoder treats in special ways, mixed at random.
+    /// A random mixture of everything that the published encoder treats specially.
     fn tricky() -> impl Strategy<Value = String> {
         let part = prop_oneof![
             4 => prop::sample::select(vec![

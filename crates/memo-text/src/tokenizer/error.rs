@@ -1,5 +1,5 @@
-//! What can go wrong with a tokenizer, one variant per way. Each message is complete, with its
-//! reason inside, so no error has a `source()` that would say it twice.
+//! Errors of tokenizers, one variant per cause. Each message includes its reason, so no error has a
+//! `source()` that would repeat it.
 
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ pub enum TokenizerError {
         /// The largest file that is read.
         max: u64,
     },
-    /// Whoever watched had it stop.
+    /// The observer stopped it.
     #[error("stopped before the text was tokenized")]
     Stopped,
     /// The JSON of a `words` vocabulary is malformed.

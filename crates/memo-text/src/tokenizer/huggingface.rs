@@ -1,7 +1,7 @@
 //! Any Hugging Face `tokenizer.json`.
 //!
 //! Such a file describes a whole pipeline (normalizer, cutting, model, decoder), so what comes back
-//! after encoding and decoding is the file's affair: byte-level files without a normalizer are
+//! after encoding and decoding depends on the file: byte-level files without a normalizer are
 //! exact, a BERT file lowercases. Four things in these files would harm a memory, and are taken out
 //! when one is read:
 //!
@@ -13,8 +13,8 @@
 //!   whether the end token can be forged is tried out, and if so, an id past the vocabulary is the
 //!   end instead. Should a text still get through, encoding it is an error.
 //!
-//! The library that runs these files trusts them: random changes to good files made it panic, when
-//! reading, encoding or decoding. A file comes from somewhere else, so its panics end here.
+//! The library that runs these files trusts them: random changes to good files made it panic while
+//! reading, encoding or decoding. Files come from strangers, so panics are caught here and become errors.
 //!
 //! It is also far slower than the tokenizers that come with the program, and needs about 120 bytes
 //! of memory for each byte of one document. Give it documents, not a whole corpus as one text.
@@ -25,11 +25,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokenizers::decoders::DecoderWrapper;
 use tokenizers::models::ModelWrapper;
 
-/// What files call the end of a document, the most telling first.
+/// Names of end tokens in such files, the most specific first.
 const END_NAMES: [&str; 5] = ["</s>", "<|endoftext|>", "<eos>", "<|end_of_text|>", "[SEP]"];
-/// The end's name where a file has none of them that text cannot forge.
+/// The name of the end where a file has no end token that is safe from forgery.
 const APPENDED_END: &str = "<eos>";
-/// What is said of a file that made its library panic.
+/// The reason in the error about a file that made the library panic.
 const CONTRADICTION: &str = "the parts of its file contradict each other";
 
 /// A tokenizer read from a file, made safe as described above.
@@ -110,7 +110,7 @@ impl HuggingFace {
         ];
         probes.iter().any(|text| match self.inner.encode_fast(text.as_str(), false) {
             Ok(encoding) => encoding.get_ids().contains(&id),
-            // It cannot even be tried, so it is not to be trusted.
+            // If it cannot be tried, it is not trusted.
             Err(_) => true,
         })
     }
@@ -141,7 +141,7 @@ impl HuggingFace {
         let encoding = run(|| self.inner.encode_fast(text, false))?;
         let ids = encoding.get_ids();
         if ids.contains(&self.eos) {
-            // Rare enough to do it again for the place.
+            // This is rare, so the text is encoded again to find the place.
             return self
                 .encode_with_offsets(text)
                 .map(|tokens| tokens.iter().map(|t| t.id).collect());

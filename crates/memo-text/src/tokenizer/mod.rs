@@ -1,7 +1,7 @@
 //! Text to token ids and back.
 //!
-//! All tokenizers are one type, [`Tokenizer`], because a model is made with one and everything
-//! above it only asks the same few questions. What they share:
+//! All tokenizers are one type, [`Tokenizer`], because a model has exactly one and its users need only a few
+//! operations. Common properties:
 //!
 //! - ids are fixed when the tokenizer is made and never depend on what is memorized;
 //! - [`vocab_size`](Tokenizer::vocab_size) is above every id, the end of a document included;
@@ -183,7 +183,7 @@ impl Tokenizer {
         Ok(Self { kind })
     }
 
-    /// What a model must keep beside itself to have this tokenizer again, as JSON. `None` for those
+    /// The file, as JSON, that a model must keep to load this tokenizer again. `None` for those
     /// that come with the program, where [`name`](Self::name) is enough.
     pub fn to_json(&self) -> Result<Option<String>, TokenizerError> {
         match &self.kind {
@@ -242,12 +242,12 @@ impl Tokenizer {
         matches!(self.kind, Kind::Words(_)).then_some(words::UNKNOWN)
     }
 
-    /// Whether tokens are parts of words, so that the last ones of a text may be others once it goes on.
+    /// Whether tokens are parts of words, so that the last tokens of a text may change when it is continued.
     pub fn is_subword(&self) -> bool {
         matches!(self.kind, Kind::Bpe(_) | Kind::HuggingFace(_))
     }
 
-    /// What to call the end of a document when showing it to people or naming it to clients.
+    /// The name of the end of a document, for people and clients.
     /// Encoding this text does *not* give [`eos`](Self::eos).
     pub fn eos_text(&self) -> &str {
         match &self.kind {
@@ -277,7 +277,8 @@ impl Tokenizer {
         self.encode_bytes_watched(bytes, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The same; tells from time to time how many bytes are done, if that takes long, and stops if it is told to.
+    /// Like [`encode_bytes`](Self::encode_bytes). Reports from time to time how many bytes are done, if that takes long, and stops
+    /// if the callback says so.
     pub fn encode_bytes_watched(
         &self,
         bytes: &[u8],
@@ -387,8 +388,8 @@ impl Tokenizer {
     }
 }
 
-/// Whether this JSON says that it is a `words` vocabulary. What does not parse is left to the
-/// reader of the other format, whose message then says so.
+/// Whether this JSON declares itself a `words` vocabulary. JSON that does not parse is left to the
+/// reader of the other format, which reports the error.
 fn claims_words(json: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {

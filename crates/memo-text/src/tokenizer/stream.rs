@@ -1,8 +1,8 @@
-//! Text that appears token by token, never cut in the middle of a character.
+//! Incremental decoding: text that appears token by token and is never cut inside a character.
 //!
 //! A token of a byte-level vocabulary may end inside a character (many emoji take several tokens),
-//! and whether a space stands before a word can depend on the token before it. So a stream has a
-//! memory of its own: what was pushed last and bytes that wait for the rest of their character.
+//! and whether a space precedes a word can depend on the token before it. So a stream keeps state:
+//! the last token, and the bytes of a character that is not complete yet.
 
 use super::words::Words;
 use super::{Kind, Tokenizer};
@@ -92,7 +92,7 @@ impl StreamDecoder {
         self.held.is_empty() && self.shown == self.window.len()
     }
 
-    /// Ends the stream and gives what was still held, U+FFFD in place of half a character.
+    /// Ends the stream and returns the rest, with U+FFFD in place of an incomplete character.
     pub fn finish(mut self) -> String {
         let rest = self.rest_of_window(true);
         rest + &String::from_utf8_lossy(&self.held)
@@ -109,8 +109,8 @@ impl StreamDecoder {
         text
     }
 
-    /// What the tokens not shown yet add to the text of those that were; nothing if that ends in
-    /// what may be half a character, unless `all` is wanted or it has been waited for long enough.
+    /// The text that the tokens not shown yet add to that of the others. It is empty if it ends in a possibly
+    /// incomplete character, unless `all` is set or enough tokens have been waited for.
     fn rest_of_window(&mut self, all: bool) -> String {
         let Kind::HuggingFace(file) = &self.tokenizer.kind else { return String::new() };
         let before = file.decode_string(&self.window[..self.shown]);
@@ -124,7 +124,7 @@ impl StreamDecoder {
     }
 }
 
-/// Takes from `held` all that is decided: complete characters, and U+FFFD for bytes that no
+/// Takes from `held` all that is final: complete characters, and U+FFFD for bytes that no
 /// further byte can complete.
 fn take_complete(held: &mut Vec<u8>) -> String {
     let mut text = String::new();

@@ -28,12 +28,12 @@ const EOS: u32 = 2;
 /// The first word.
 const FIRST: u32 = 3;
 
-/// How the end of a document is named to people. No word of a text is encoded as it.
+/// The name of the end of a document. No word of a text is encoded as it.
 pub(super) const EOS_TEXT: &str = "<eos>";
-/// What an unknown word is decoded as.
+/// The text of an unknown word when it is decoded.
 const UNKNOWN_TEXT: &str = "\u{fffd}";
 
-/// What `format` says in a words file, and how such a file is told from a Hugging Face one.
+/// The value of `format` in a words file, which distinguishes it from a Hugging Face file.
 pub(super) const FORMAT: &str = "memo-words";
 const VERSION: u32 = 1;
 
@@ -41,7 +41,7 @@ const VERSION: u32 = 1;
 #[derive(Debug)]
 pub(super) struct Words {
     words: Vec<Arc<str>>,
-    // The standard hasher, because strangers' text chooses the keys.
+    // The standard hasher, which resists chosen keys, because the text is unknown.
     ids: HashMap<Arc<str>, u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What can be typed to ask a model.
+//! Arguments of the commands that query a model.
 
 use crate::args::values::{between, share, temperature, weight};
 use memo_store::ReadOptions;
@@ -91,7 +91,7 @@ pub(crate) struct FileOptions {
 pub(crate) struct ExplainOptions {
     /// The model's directory.
     pub(crate) model: PathBuf,
-    /// What to continue.
+    /// What to continue; - reads it from standard input.
     pub(crate) prompt: String,
     /// How many of the most probable tokens to explain.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 3)]

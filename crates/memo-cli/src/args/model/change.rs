@@ -1,4 +1,4 @@
-//! What can be typed to change a model.
+//! Arguments of the commands that change a model.
 
 use super::ReasonOptions;
 use crate::args::values::{ago, between, pair};

@@ -1,4 +1,4 @@
-//! What can be typed to look after a model.
+//! Arguments of the commands that show, check, copy and merge models.
 
 use super::ReasonOptions;
 use crate::args::values::between;

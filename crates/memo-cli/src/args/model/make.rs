@@ -1,4 +1,4 @@
-//! What can be typed to make a model and fill it.
+//! Arguments of the commands that make a model and memorize documents.
 
 use super::ReasonOptions;
 use crate::args::values::{between, bytes, label, label_name};

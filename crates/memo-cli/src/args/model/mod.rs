@@ -1,4 +1,4 @@
-//! What can be typed about a model directory.
+//! The commands on a model directory.
 
 mod ask;
 mod change;

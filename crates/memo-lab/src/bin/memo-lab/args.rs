@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line's arguments.
 
 use clap::{Parser, Subcommand};
 use memo_terminal::measure::TextOptions;
@@ -71,7 +71,7 @@ pub(crate) enum Command {
     Speed(GridOptions),
 }
 
-/// What every experiment on a grid can be told.
+/// The options of every experiment on a grid.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GridOptions {
     /// A smaller grid: minutes instead of up to two hours.

@@ -60,7 +60,7 @@ fn on_grid(
     Ok(Box::new(Written { page, files }))
 }
 
-/// Progress as the library tells it, on the terminal.
+/// Shows the library's progress on the terminal.
 struct Shown<'a>(&'a Progress);
 
 impl Observer for Shown<'_> {
