@@ -34,8 +34,8 @@ fn steps(page: &str) -> Vec<(String, String)> {
             let (first, mut shown) = step.split_once('\n').unwrap_or((&step, ""));
             let mut command = first.to_owned();
             // A command goes on where a shell says so.
-            while let Some((more, rest)) = shown.strip_prefix("> ").and_then(|s| s.split_once('\n'))
-            {
+            while let Some(line) = shown.strip_prefix("> ") {
+                let (more, rest) = line.split_once('\n').unwrap_or((line, ""));
                 command = format!("{command}\n{more}");
                 shown = rest;
             }
