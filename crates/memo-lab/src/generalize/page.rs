@@ -359,7 +359,7 @@ impl<'a> Found<'a> {
                 table.push(cells);
             }
         }
-        for answers in self.templates() {
+        if let Some(answers) = self.templates() {
             for (name, share) in asked(answers) {
                 let mut cells: Vec<Cell> =
                     vec!["templates".into(), Cell::Empty, Cell::Empty, name.into()];
@@ -406,11 +406,15 @@ fn templates_prose(found: &Answers) -> String {
     let tried = found.whole.all().tried;
     format!(
         "Ten sentence forms of people, vehicles, cities, verbs and times, eight words of each kind, in pairs that end alike: *On Monday Anna drives the Volvo to* goes on with a city, *sells the Volvo to* with a person. Half of the combinations of a form and the word in its open \
-         place are memorized, four times each with other words around them ({} sentences, six of them of words outside the grammar); the other half is asked, {} prompts. An answer is right if it is a word of the kind that the form goes on with. \
+         place are memorized, four times each with other words around them ({} sentences, some of them of other words); the others are asked. In {} prompts the word stood in neither form of the pair: the table is about these. An answer is right if it is a word of the kind that the form goes on with. \
          *Changed* are answers of another kind than with the whole lexicon: without a class, only those whose open place has a word of that class should be.\n\n\
+         {} prompts are misleading: their word stood in the other form of the pair, so that their last words are memorized with another kind of word after them. With the lexicon {:.3} of the answers are right, without {:.3}: what is memorized as it is counts more than what is alike, unless that is the more particular.\n\n\
          With a word in the open place that the lexicon does not have, {} of {} answers are what they are without a lexicon. Of {} places in memorized sentences, {} go on as a memorized sentence does.",
         thousands(found.memorized as u64),
         thousands(tried),
+        found.misled[0].tried,
+        found.misled[0].value(),
+        found.misled[1].value(),
         found.strangers.right,
         found.strangers.tried,
         thousands(found.recalled.tried),
@@ -425,6 +429,8 @@ fn asked(found: &Answers) -> Vec<(String, Share)> {
         let name = format!("hand-written without {}", tried.without.as_deref().unwrap_or_default());
         all.push((name, tried.all()));
     }
+    all.push(("hand-written, misleading prompts".to_owned(), found.misled[0]));
+    all.push(("none, misleading prompts".to_owned(), found.misled[1]));
     all.push(("words that the lexicon lacks: unchanged".to_owned(), found.strangers));
     all.push(("memorized sentences".to_owned(), found.recalled));
     all

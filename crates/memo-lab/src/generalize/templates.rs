@@ -1,9 +1,10 @@
 //! Templates: ten sentence forms with an open place, in pairs that end alike and go on with words of different kinds.
 //!
 //! "drives the Volvo to" goes on with a city, "sells the Volvo to" with a person. Half of the combinations of a form and a word in its open
-//! place are memorized, such that each word stands in half of the forms; the others are asked. What stands near the end of such a
-//! prompt occurred in both forms or only in the wrong one, so that a memory of words as they are cannot tell; one that knows which words are
-//! alike can. Sentences of words outside the grammar stand between them.
+//! place are memorized; the others are asked. Most of these have a word that stood in neither form of a pair, though elsewhere: a memory
+//! of words as they are cannot tell the forms apart, and one that knows which words are alike can. A few are *misleading*: their word stood
+//! in the other form of the pair, so that the last words of the prompt are memorized, with the wrong kind after them. Sentences of words
+//! outside the grammar stand between all.
 
 use crate::{Error, Share};
 use memo::lexicon::Lexicon;
@@ -76,6 +77,8 @@ pub(super) struct Answers {
     pub(super) whole: Tried,
     pub(super) none: Tried,
     pub(super) each: Vec<Tried>,
+    /// Answers of the right kind to misleading prompts, with the whole lexicon and without any.
+    pub(super) misled: [Share; 2],
     /// Of prompts with a word in the open place that no lexicon has: answers that the lexicon left as they were.
     pub(super) strangers: Share,
     /// Memorized sentences that are given back, word for word, with the lexicon.
@@ -95,10 +98,24 @@ struct Prompt {
     words: String,
 }
 
-/// Whether a form is memorized with the word of that number in its open place: each word stands in half of the forms, and of
-/// two forms that end alike in one.
-fn is_memorized(form: usize, word: usize) -> bool {
-    (form + word).is_multiple_of(2)
+/// Whether a form was memorized with a word in its open place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Combination {
+    Memorized,
+    /// The word stood in neither form of the pair.
+    New,
+    /// The word stood in the other form of the pair.
+    Misleading,
+}
+
+/// Of the eight words, three stand in both forms of a pair, three in neither, and two in one of them.
+fn combination(form: usize, word: usize) -> Combination {
+    match (form / 2 + word) % 8 {
+        0..3 => Combination::Memorized,
+        3..6 => Combination::New,
+        last if last % 2 == form % 2 => Combination::Memorized,
+        _ => Combination::Misleading,
+    }
 }
 
 fn drawn(draws: &mut Draws, kind: usize) -> &'static str {
@@ -111,12 +128,12 @@ fn prompt(draws: &mut Draws, form: usize, word: &str) -> Prompt {
     Prompt { form, words: format!("On {time} {person} {before} {word} {after}") }
 }
 
-/// All combinations that are memorized, or all others, each several times.
-fn prompts(draws: &mut Draws, memorized: bool) -> Vec<Prompt> {
+/// All combinations of a kind, each several times.
+fn prompts(draws: &mut Draws, wanted: Combination) -> Vec<Prompt> {
     let mut prompts = Vec::new();
     for (form, Form(_, kind, ..)) in FORMS.iter().enumerate() {
         for (word, name) in KINDS[*kind].1.iter().enumerate() {
-            if is_memorized(form, word) == memorized {
+            if combination(form, word) == wanted {
                 prompts.extend((0..REPEATED).map(|_| prompt(draws, form, name)));
             }
         }
@@ -179,12 +196,15 @@ fn kind_of(word: &str) -> Option<usize> {
 /// Memorizes sentences and asks for others.
 pub(super) fn ask(seed: u64) -> Result<Answers, Error> {
     let mut draws = Stream::new(seed, Purpose::Sampling, 3).draws();
-    let mut sentences: Vec<String> = prompts(&mut draws, true)
+    let mut sentences: Vec<String> = prompts(&mut draws, Combination::Memorized)
         .into_iter()
         .map(|Prompt { form, words }| format!("{words} {} .", drawn(&mut draws, FORMS[form].3)))
         .collect();
     sentences.extend(OTHERS.iter().map(|sentence| (*sentence).to_owned()));
-    let asked = prompts(&mut draws, false);
+    // Every word stands somewhere.
+    sentences.extend(KINDS[3].1.iter().map(|verb| format!("they {verb} early .")));
+    let asked = prompts(&mut draws, Combination::New);
+    let misleading = prompts(&mut draws, Combination::Misleading);
     let grammar = KINDS.iter().flat_map(|(_, words)| words.iter().copied());
     let all = sentences.iter().flat_map(|sentence| sentence.split(' ')).chain(grammar);
     let all: BTreeSet<&str> = all.collect();
@@ -205,6 +225,9 @@ pub(super) fn ask(seed: u64) -> Result<Answers, Error> {
         let memory = vocabulary.memory(&sentences, Some(lexicon(Some(kind))?), seed)?;
         each.push(tried(Some(name), &answers(&memory, &asked)?));
     }
+
+    let misled = |answers: &[String]| judge(&misleading, answers, answers, None).all();
+    let misled = [misled(&answers(&with, &misleading)?), misled(&answers(&plain, &misleading)?)];
 
     let strange = (0..FORMS.len()).flat_map(|form| STRANGERS.map(|word| (form, word)));
     let strange: Vec<Prompt> = strange.map(|(form, word)| prompt(&mut draws, form, word)).collect();
@@ -228,7 +251,7 @@ pub(super) fn ask(seed: u64) -> Result<Answers, Error> {
         }
     }
     let whole = tried(None, &whole);
-    Ok(Answers { memorized: sentences.len(), whole, none, each, strangers, recalled })
+    Ok(Answers { memorized: sentences.len(), whole, none, each, misled, strangers, recalled })
 }
 
 /// Counts answers, and which differ in kind from those of the whole lexicon.
@@ -255,14 +278,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_word_stands_in_half_of_the_forms() {
+    fn half_of_the_combinations_are_memorized_and_pairs_end_alike() {
         for pair in 0..FORMS.len() / 2 {
             let (Form(a, kind, tail, first), Form(b, other, same, second)) =
                 (&FORMS[2 * pair], &FORMS[2 * pair + 1]);
             assert!(a != b && kind == other && tail == same && first != second);
-            for word in 0..8 {
-                assert_ne!(is_memorized(2 * pair, word), is_memorized(2 * pair + 1, word));
-            }
+            let memorized = |form: usize| {
+                (0..8).filter(|&word| combination(form, word) == Combination::Memorized).count()
+            };
+            assert_eq!((memorized(2 * pair), memorized(2 * pair + 1)), (4, 4));
         }
     }
 
