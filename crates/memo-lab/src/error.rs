@@ -25,6 +25,15 @@ pub enum Error {
     /// A text could not be encoded.
     #[error(transparent)]
     Tokenizer(#[from] memo_text::TokenizerError),
+    /// No lexicon could be induced.
+    #[error(transparent)]
+    Induce(#[from] memo::lexicon::InduceError),
+    /// Words and classes make no lexicon.
+    #[error(transparent)]
+    Lexicon(#[from] memo::lexicon::Error),
+    /// A lexicon could not be read.
+    #[error(transparent)]
+    ReadLexicon(#[from] memo_text::LexiconError),
     /// A memory is not what it must be, bit for bit.
     #[error(
         "{what}: the digest is {found}, and should be {expected}; this is a fault of the engine, please report it"

@@ -13,6 +13,7 @@ mod error;
 pub mod examples;
 pub mod figure;
 pub mod forgetting;
+pub mod generalize;
 mod inputs;
 mod journal;
 mod lab;

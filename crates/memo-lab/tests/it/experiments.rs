@@ -120,3 +120,15 @@ fn cues_leave_their_files() {
     lab(home.path(), &["cues"]).code(2);
     lab(home.path(), &["cues", "--text", "nothing.txt"]).code(1);
 }
+
+#[test]
+fn generalizing_leaves_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    file(home.path(), "log.txt", &log());
+    let args = ["--quick", "--text", "log.txt"];
+    let csv = leaves_its_files(home.path(), "generalize", &args);
+    let kinds = ["amount,log,", "part,log,", "reading,log,", "templates,,"];
+    assert!(kinds.iter().all(|kind| csv.contains(kind)), "{csv}");
+    lab(home.path(), &["generalize"]).code(2);
+    lab(home.path(), &["generalize", "--text", "log.txt", "--wordnet", "nowhere"]).code(1);
+}

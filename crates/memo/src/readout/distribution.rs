@@ -123,11 +123,16 @@ impl<'m> Distribution<'m> {
     pub fn best(&self) -> Result<u32, Error> {
         let better = |a: (u32, f64), b: (u32, f64)| b.1 > a.1 || (b.1 == a.1 && b.0 < a.0);
         let prior = self.memory.prior();
-        let listed = self.listed.iter().map(|&(token, exact)| (token, self.whole(token, exact)));
+        let all: Vec<Vec<(u32, f64)>> = self.general.iter().map(General::all).collect();
+        let general = || self.general.iter().zip(&all);
+        let whole = |token: u32, exact: f64| {
+            general().fold(exact, |p, (general, all)| p + general.share_in(all, token))
+        };
+        let listed = self.listed.iter().map(|&(token, exact)| (token, whole(token, exact)));
         let mut best = listed.fold((0, -1.0), |a, b| if better(a, b) { b } else { a });
         // No other token can have more than the most frequent successor with the largest prior.
         let highest = self.first.share(self.most, 0) + self.first.rest * self.prior(prior.best);
-        let general: f64 = self.general.iter().map(General::most).sum();
+        let general: f64 = general().map(|(general, all)| general.most(all)).sum();
         if best.1 > self.rest * highest + general {
             return Ok(best.0);
         }

@@ -6,15 +6,21 @@
 
 use super::backoff::Interpolation;
 use crate::sparse::{Error, GeneralLevels, Level, Members, Memory, Predicted};
+use std::sync::Arc;
 
-/// The part of a distribution that one level of the lexicon says.
+/// The part of a distribution that one level of the lexicon says. What a symbol gets is computed when it is asked for: the probability
+/// of one token needs few of them.
 pub(super) struct General<'m> {
     /// Its part of the whole.
     weight: f64,
     members: &'m Members,
     vocabulary: u32,
-    /// Symbols that followed contexts, in order, with what they get from these.
-    listed: Vec<(u32, f64)>,
+    /// Contexts that occurred, the shortest first, with their share and what they and the shorter ones leave.
+    levels: Vec<(Arc<Level>, Interpolation, f64)>,
+    /// Whether the first of them is the class of the last unit.
+    of_class: bool,
+    /// What the last token, as it is, says of symbols.
+    predicted: Arc<Predicted>,
     /// What is left to tokens as they are before any context.
     rest: f64,
 }
@@ -27,31 +33,88 @@ impl<'m> General<'m> {
         weight: f64,
     ) -> Result<Self, Error> {
         let first = memory.settings().members(level) + 1;
-        let (mut listed, rest) = interpolated(read.levels());
+        let mut left = 1.0;
+        let levels = read.levels().iter().map(|level| {
+            let own = Interpolation::new(&level.totals);
+            left *= own.rest;
+            (Arc::clone(level), own, left)
+        });
+        let levels: Vec<(Arc<Level>, Interpolation, f64)> = levels.collect();
         // Half of it by the classes of the units before, half by the last token as it is and its class.
-        let of_class = read.levels().iter().take_while(|level| level.slot == first).count();
-        let (shortest, rest_of_class) = interpolated(&read.levels()[..of_class]);
-        let Predicted { list, rest: rest_of_token } = &*read.predicted;
-        let rest = f64::midpoint(rest, rest_of_token * rest_of_class);
-        listed.iter_mut().for_each(|(_, p)| *p /= 2.0);
-        add(&mut listed, shortest.iter().map(|&(symbol, p)| (symbol, p * rest_of_token / 2.0)));
-        add(&mut listed, list.iter().map(|&(symbol, p)| (symbol, p / 2.0)));
+        let of_class = levels.first().is_some_and(|(level, ..)| level.slot == first);
+        let predicted = Arc::clone(&read.predicted);
+        let rest_of_class = if of_class { levels[0].2 } else { 1.0 };
+        let rest = f64::midpoint(left, predicted.rest * rest_of_class);
         let vocabulary = memory.settings().vocabulary;
         let members = memory.members(level)?;
-        Ok(General { weight, members, vocabulary, listed, rest })
+        Ok(General { weight, members, vocabulary, levels, of_class, predicted, rest })
     }
 
-    fn listed(&self, symbol: u32) -> Option<f64> {
-        let found = self.listed.binary_search_by_key(&symbol, |&(symbol, _)| symbol).ok()?;
-        Some(self.listed[found].1)
+    /// What a symbol gets that followed the shortest context so often, and what the last token says of it.
+    #[inline]
+    fn gets(&self, symbol: u32, count: i64, predicted: f64) -> f64 {
+        let Some((first, longer)) = self.levels.split_first().filter(|_| count > 0) else {
+            return predicted / 2.0;
+        };
+        let of_first = first.1.share(count, 0) / first.2;
+        // What all have is multiplied once, at the end. What followed a longer context followed the shorter one.
+        let (mut p, mut left) = (of_first, first.2);
+        let mut followed = true;
+        for (level, own, rest) in longer {
+            left = *rest;
+            let count = if followed { level.count(symbol) } else { 0 };
+            followed = count > 0;
+            if followed {
+                p += own.share(count, 0) / rest;
+            }
+        }
+        p = p * left / 2.0;
+        if self.of_class {
+            p += of_first * first.2 * self.predicted.rest / 2.0;
+        }
+        p + predicted / 2.0
+    }
+
+    /// What a symbol gets.
+    fn of(&self, symbol: u32) -> f64 {
+        let count = self.levels.first().map_or(0, |(level, ..)| level.count(symbol));
+        let list = &self.predicted.list;
+        let found = list.binary_search_by_key(&symbol, |&(symbol, _)| symbol);
+        self.gets(symbol, count, found.map_or(0.0, |at| list[at].1))
+    }
+
+    /// All symbols that followed contexts or the last token, in order, with what they get.
+    pub(super) fn all(&self) -> Vec<(u32, f64)> {
+        let first: &[(u32, i64)] = self.levels.first().map_or(&[], |(level, ..)| &level.list);
+        let (mut a, mut b) = (first.iter().peekable(), self.predicted.list.iter().peekable());
+        let mut all = Vec::with_capacity(first.len() + self.predicted.list.len());
+        loop {
+            let next = [a.peek().map(|next| next.0), b.peek().map(|next| next.0)];
+            let Some(symbol) = next.into_iter().flatten().min() else { return all };
+            let count = a.next_if(|next| next.0 == symbol).map_or(0, |next| next.1);
+            let predicted = b.next_if(|next| next.0 == symbol).map_or(0.0, |next| next.1);
+            all.push((symbol, self.gets(symbol, count, predicted)));
+        }
     }
 
     /// What a token gets, by itself and of its classes.
     pub(super) fn share(&self, token: u32) -> f64 {
+        self.share_of(token, |symbol| self.of(symbol))
+    }
+
+    /// The same, from [`General::all`].
+    pub(super) fn share_in(&self, all: &[(u32, f64)], token: u32) -> f64 {
+        self.share_of(token, |symbol| {
+            let found = all.binary_search_by_key(&symbol, |&(symbol, _)| symbol);
+            found.map_or(0.0, |at| all[at].1)
+        })
+    }
+
+    fn share_of(&self, token: u32, of: impl Fn(u32) -> f64) -> f64 {
         let Some(before) = self.members.before.get(token as usize) else { return 0.0 };
-        let mut p = self.rest * before + self.listed(token).unwrap_or(0.0);
+        let mut p = self.rest * before + of(token);
         for member in self.members.of_token(token) {
-            p += self.listed(self.vocabulary + member.class).unwrap_or(0.0) * member.share;
+            p += of(self.vocabulary + member.class) * member.share;
         }
         self.weight * p
     }
@@ -59,7 +122,7 @@ impl<'m> General<'m> {
     /// Adds what all tokens get, in the same order as one token alone, so that all ways to ask give the same bits.
     pub(super) fn add(&self, all: &mut [f64]) {
         let mut p: Vec<f64> = self.members.before.iter().map(|p| self.rest * p).collect();
-        for &(symbol, own) in &self.listed {
+        for (symbol, own) in self.all() {
             if let Some(p) = p.get_mut(symbol as usize) {
                 *p += own;
                 continue;
@@ -71,51 +134,9 @@ impl<'m> General<'m> {
         all.iter_mut().zip(p).for_each(|(all, p)| *all += self.weight * p);
     }
 
-    /// The most that a token can get, or more.
-    pub(super) fn most(&self) -> f64 {
-        let listed: f64 = self.listed.iter().map(|&(_, p)| p).sum();
+    /// The most that a token can get, or more; `all` is [`General::all`].
+    pub(super) fn most(&self, all: &[(u32, f64)]) -> f64 {
+        let listed: f64 = all.iter().map(|&(_, p)| p).sum();
         self.weight * (self.rest * self.members.highest + listed)
     }
-}
-
-/// Returns the symbols that followed contexts, in order, with what they get from these, and what is left to no context.
-fn interpolated(levels: &[Level]) -> (Vec<(u32, f64)>, f64) {
-    let mut listed: Vec<(u32, f64)> = Vec::new();
-    // What all have is multiplied once, at the end.
-    let mut rest = 1.0;
-    for (i, level) in levels.iter().enumerate() {
-        let own = Interpolation::new(&level.totals);
-        rest *= own.rest;
-        let share = |count: i64| own.share(count, 0) / rest;
-        if i == 0 {
-            listed.extend(level.list.iter().map(|&(symbol, count)| (symbol, share(count))));
-            continue;
-        }
-        for &(symbol, count) in &level.list {
-            // What followed a longer context followed the shorter one.
-            if let Ok(at) = listed.binary_search_by_key(&symbol, |&(symbol, _)| symbol) {
-                listed[at].1 += share(count);
-            }
-        }
-    }
-    listed.iter_mut().for_each(|(_, p)| *p *= rest);
-    (listed, rest)
-}
-
-/// Adds to a list what symbols get, both in order.
-fn add(listed: &mut Vec<(u32, f64)>, more: impl Iterator<Item = (u32, f64)>) {
-    let known = listed.len();
-    let mut at = 0;
-    for (symbol, p) in more {
-        while at < known && listed[at].0 < symbol {
-            at += 1;
-        }
-        if at < known && listed[at].0 == symbol {
-            listed[at].1 += p;
-        } else {
-            listed.push((symbol, p));
-        }
-    }
-    // Two runs that are in order.
-    listed.sort_by_key(|&(symbol, _)| symbol);
 }

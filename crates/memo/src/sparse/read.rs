@@ -4,7 +4,7 @@
 //! that followed the shorter one, so only these are looked up. Counts are exact but for contexts that share a hash, which in a
 //! frozen memory are more.
 
-use super::general::{GeneralLevels, Predictions};
+use super::general::{GeneralLevels, Predictions, Units};
 use super::keys::{BOUNDARY, Keys};
 use super::settings::{Context, WORD_REACH};
 use super::smoothing::NEW;
@@ -86,6 +86,11 @@ impl Level {
     pub(crate) fn count(&self, token: u32) -> i64 {
         let found = self.list.binary_search_by_key(&token, |&(token, _)| token);
         found.map_or(0, |i| self.list[i].1)
+    }
+
+    /// Returns an empty level of a generalised context, which is the same wherever it stands.
+    pub(super) fn of(slot: usize, weighing: Weighing) -> Self {
+        Level { slot, span: 0, totals: Totals::new(weighing), list: Vec::new() }
     }
 
     fn begin(&mut self, slot: usize, span: usize, weighing: Weighing) {
@@ -227,6 +232,7 @@ pub(crate) struct Reader {
     pub(crate) levels: Levels,
     firsts: Firsts,
     pub(super) predictions: Predictions,
+    pub(super) units: Units,
 }
 
 /// Totals of single tokens that were read before, and the most that a token followed each, in one state of a memory. A frequent
@@ -241,13 +247,7 @@ struct Firsts {
 const LISTED_AT_ONCE: i64 = 16;
 
 /// Makes an empty level at the end of those in use.
-pub(super) fn next_level(
-    levels: &mut Vec<Level>,
-    used: usize,
-    slot: usize,
-    span: usize,
-    weighing: Weighing,
-) {
+fn next_level(levels: &mut Vec<Level>, used: usize, slot: usize, span: usize, weighing: Weighing) {
     if levels.len() == used {
         levels.push(Level::default());
     }

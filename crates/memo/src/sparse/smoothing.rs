@@ -89,6 +89,8 @@ impl Weighing {
         own + match others {
             ..=0 => 0.0,
             1 => 1.0,
+            // What a power of one would be, to the last bit.
+            count if self.exponent == STEPS => count as f64,
             count if count < LISTED as i64 => WORTHS[self.exponent][count as usize],
             count => libm::pow(count as f64, self.exponent as f64 / STEPS as f64),
         }

@@ -60,7 +60,7 @@ pub use state::WordState;
 pub use units::{MAX_UNITS, UnitState, each_unit, normal_form, unit_hash};
 
 use crate::lexicon::Lexicon;
-use normal::{ASCII, Code, each_code};
+use normal::{ASCII, Class, Code, each_code};
 use std::sync::Arc;
 
 /// The longest contexts, in words.
@@ -154,6 +154,16 @@ impl Words {
     /// Whether a token is white space alone.
     pub(crate) fn is_blank(&self, token: u32) -> bool {
         matches!(self.piece(token), Piece::Codes(b" "))
+    }
+
+    /// Whether a token has whole characters and ends with one that tells what may go on after it, whatever stood before.
+    pub(crate) fn settles(&self, token: u32) -> bool {
+        match self.piece(token) {
+            Piece::Codes(bytes) => {
+                codes(bytes).last().is_some_and(|code| code.class() != Class::Apostrophe)
+            }
+            Piece::Raw(_) => false,
+        }
     }
 
     /// What a token contributes.

@@ -43,6 +43,12 @@ pub(crate) enum Command {
     )]
     Forgetting(ForgettingOptions),
 
+    /// Memorize more and more of texts, with words in classes and without, and measure what that is worth.
+    #[command(
+        after_help = "Examples:\n  memo-lab generalize --text book.txt --quick\n  memo-lab generalize --text book.txt news.txt --wordnet /usr/share/wordnet --out results"
+    )]
+    Generalize(GeneralizeOptions),
+
     /// Memorize random texts in one to three layers and measure recall: the paper's Fig. 4.
     #[command(
         after_help = "Examples:\n  memo-lab layers --quick\n  memo-lab layers --out results --authors fig4.csv"
@@ -144,6 +150,24 @@ pub(crate) struct ForgettingOptions {
     /// gpt2, cl100k, o200k, bytes, words (vocabulary from the texts), or a tokenizer.json.
     #[arg(long, value_name = "T", default_value = "gpt2")]
     pub(crate) tokenizer: TokenizerSpec,
+
+    #[command(flatten)]
+    pub(crate) grid: GridOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct GeneralizeOptions {
+    /// The texts, each of its own; the last fifth of each is held out.
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(crate) text: Vec<PathBuf>,
+
+    /// gpt2, cl100k, o200k, bytes, words (vocabulary from each text), or a tokenizer.json.
+    #[arg(long, value_name = "T", default_value = "words")]
+    pub(crate) tokenizer: TokenizerSpec,
+
+    /// The folder of WordNet's files (Debian's wordnet-base has them in /usr/share/wordnet), to try its classes too.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) wordnet: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) grid: GridOptions,

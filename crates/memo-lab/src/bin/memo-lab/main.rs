@@ -6,8 +6,8 @@ mod realtext;
 use args::{Args, Command, GridOptions};
 use memo_lab::text::duration;
 use memo_lab::{
-    Lab, Observer, Options, Page, Step, capacity, cues, editing, examples, forgetting, layers,
-    speed, vectors,
+    Lab, Observer, Options, Page, Step, capacity, cues, editing, examples, forgetting, generalize,
+    layers, speed, vectors,
 };
 use memo_terminal::output::Report;
 use memo_terminal::progress::Progress;
@@ -34,6 +34,10 @@ fn run(command: &Command, progress: &Progress) -> anyhow::Result<Box<dyn Report>
         }),
         Command::Forgetting(options) => on_grid(&options.grid, progress, |lab| {
             forgetting::run(lab, &options.forget, &options.retain, &options.tokenizer)
+        }),
+        Command::Generalize(options) => on_grid(&options.grid, progress, |lab| {
+            let wordnet = options.wordnet.as_deref();
+            generalize::run(lab, &options.text, &options.tokenizer, wordnet)
         }),
         Command::Layers(options) => {
             on_grid(&options.grid, progress, |lab| layers::run(lab, options.authors.as_deref()))

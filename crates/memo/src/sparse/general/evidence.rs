@@ -43,7 +43,7 @@ impl Memory {
         let mut evidence = Vec::new();
         for (level, read) in reader.levels.general.iter().enumerate() {
             let found = contexts(lexicon, level, &state);
-            for own in read.levels() {
+            for (own, &tokens) in read.levels().iter().zip(read.spans()) {
                 let i = own.slot - settings.members(level) - 1;
                 let mut successors: Vec<(Symbol, i64)> = Vec::new();
                 for &(symbol, count) in &own.list {
@@ -61,7 +61,7 @@ impl Memory {
                     level,
                     units: GENERAL[i] as usize,
                     literal: found[i].map_or(0, |context| context.literal),
-                    tokens: own.span,
+                    tokens,
                     total: own.totals.total,
                     successors,
                 });

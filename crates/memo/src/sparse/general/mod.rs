@@ -10,7 +10,7 @@ mod read;
 
 pub use self::evidence::{GeneralEvidence, Symbol};
 pub(crate) use self::members::Members;
-pub(crate) use self::read::{GeneralLevels, Predicted, Predictions};
+pub(crate) use self::read::{GeneralLevels, Predicted, Predictions, Units};
 
 use super::settings::{GENERAL, GENERAL_LISTED, WORD_REACH};
 use crate::kernels::integer::mix;
@@ -45,6 +45,9 @@ pub(crate) fn expected(class: u32, capital: bool, classes: u32) -> u32 {
     if capital { classes + class } else { class }
 }
 
+static VARIANT: std::sync::LazyLock<bool> =
+    std::sync::LazyLock::new(|| std::env::var("MEMO_VARIANT").is_ok());
+
 /// Returns the contexts that end at a place, by length; those that are not generalised are `None`.
 pub(crate) fn contexts(
     lexicon: &Lexicon,
@@ -62,7 +65,8 @@ pub(crate) fn contexts(
         if before + 1 == GENERAL[next] as usize {
             let span = state.span(before).unwrap_or(0);
             let context = GeneralContext { hash, literal, span };
-            contexts[next] = (literal <= before).then_some(context);
+            let kept = literal <= before && (next < 2 || literal > 0 || !*VARIANT);
+            contexts[next] = kept.then_some(context);
             next += 1;
         }
     }

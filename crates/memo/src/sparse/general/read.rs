@@ -1,19 +1,21 @@
 //! Reading what followed generalised contexts: symbols, which are tokens and, from the vocabulary on, classes.
 
 use super::{GeneralContext, contexts, is_listed};
-use crate::sparse::read::{Level, Levels, Reader, next_level};
+use crate::sparse::read::{Level, Levels, Reader};
 use crate::sparse::settings::{GENERAL, WORD_REACH};
 use crate::sparse::tables::TableKind;
 use crate::sparse::{Error, Memory};
-use crate::words::UnitState;
+use crate::words::{UnitState, Words};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What followed generalised contexts, by one level of the lexicon.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GeneralLevels {
-    levels: Vec<Level>,
-    used: usize,
+    /// Shared with what is kept of contexts that come back.
+    levels: Vec<Arc<Level>>,
+    /// How many of the last tokens each of them sees.
+    spans: Vec<usize>,
     /// How many units of the longest context that occurred have no class, and how many it has.
     pub(crate) literal: usize,
     pub(crate) units: usize,
@@ -30,25 +32,82 @@ pub(crate) struct Predicted {
     pub(crate) rest: f64,
 }
 
-/// What tokens that were read before say, in one state of a memory, by level of the lexicon: few tokens come back often, and
-/// have many successors.
+/// What was read before in one state of a memory: few tokens and contexts come back often, and have many successors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Predictions {
     stamp: u64,
+    /// What tokens say, by level of the lexicon.
     known: Vec<HashMap<u32, Arc<Predicted>>>,
+    /// What followed contexts, by slot and hash, if that is long; and how many symbols these are in all.
+    lists: HashMap<(usize, u64), Arc<Level>>,
+    listed: usize,
 }
 
 /// Tokens whose predictions are kept at once, by level.
 const MOST_KNOWN: usize = 1 << 14;
 
+/// Symbols after a context that make it worth keeping, and the most that are kept at once.
+const LONG: usize = 16;
+const MOST_LISTED: usize = 1 << 20;
+
+/// The units at the end of the context that was read last.
+#[derive(Clone, Debug)]
+pub(crate) struct Units {
+    stamp: u64,
+    /// The length of the context, and its last tokens.
+    len: usize,
+    tail: Vec<u32>,
+    state: UnitState,
+}
+
+impl Default for Units {
+    fn default() -> Self {
+        Units { stamp: 0, len: 0, tail: Vec::new(), state: UnitState::start() }
+    }
+}
+
+impl Units {
+    /// Returns the place after a context. One that goes on by a token where the last one ended is not read again: units that
+    /// began within the reach depend on the tokens there, and on what was open before them, which a token that ends with a character
+    /// other than an apostrophe tells.
+    fn after(&mut self, memory: &Memory, words: &Words, context: &[u32]) -> &UnitState {
+        let goes_on = self.stamp == memory.stamp()
+            && context.split_last().is_some_and(|(_, before)| {
+                let from = before.len().saturating_sub(WORD_REACH);
+                let follows = before[from..] == *self.tail;
+                follows
+                    && if before.len() < WORD_REACH {
+                        self.len == before.len()
+                    } else {
+                        words.settles(before[from])
+                    }
+            });
+        match (goes_on, context.last()) {
+            (true, Some(&token)) => self.state.push(words, token),
+            _ => self.state = UnitState::before(words, context, context.len(), WORD_REACH),
+        }
+        (self.stamp, self.len) = (memory.stamp(), context.len());
+        self.tail.clear();
+        self.tail.extend_from_slice(&context[context.len().saturating_sub(WORD_REACH)..]);
+        &self.state
+    }
+}
+
 impl GeneralLevels {
     /// Returns the contexts that occurred, the shortest first.
-    pub(crate) fn levels(&self) -> &[Level] {
-        &self.levels[..self.used]
+    pub(crate) fn levels(&self) -> &[Arc<Level>] {
+        &self.levels
+    }
+
+    /// Returns how many of the last tokens each of them sees.
+    pub(crate) fn spans(&self) -> &[usize] {
+        &self.spans
     }
 
     pub(crate) fn clear(&mut self) {
-        (self.used, self.literal, self.units) = (0, 0, 0);
+        self.levels.clear();
+        self.spans.clear();
+        (self.literal, self.units) = (0, 0);
     }
 
     /// Returns how many units without a class the longest context has, if it was followed by a token or by a unit of a class that
@@ -66,9 +125,6 @@ impl GeneralLevels {
 impl Predictions {
     /// Returns what a token, or the boundary, says of the symbol after it: the classes of what followed it.
     fn of(&mut self, memory: &Memory, level: usize, before: u32) -> Result<Arc<Predicted>, Error> {
-        if self.stamp != memory.stamp() {
-            (self.stamp, self.known) = (memory.stamp(), Vec::new());
-        }
         self.known.resize_with(memory.settings().levels(), HashMap::new);
         if let Some(known) = self.known[level].get(&before) {
             return Ok(Arc::clone(known));
@@ -82,6 +138,41 @@ impl Predictions {
             self.known[level].insert(before, Arc::clone(&made));
         }
         Ok(made)
+    }
+
+    /// Drops what was read in another state of the memory.
+    fn follow(&mut self, memory: &Memory) {
+        if self.stamp != memory.stamp() {
+            *self = Predictions { stamp: memory.stamp(), ..Predictions::default() };
+        }
+    }
+
+    /// Returns what followed a context that is listed. What followed a shorter one is part of its key, since that follows from it.
+    fn list(
+        &mut self,
+        memory: &Memory,
+        slot: usize,
+        hash: u64,
+        shorter: Option<&Level>,
+    ) -> Result<Arc<Level>, Error> {
+        if let Some(known) = self.lists.get(&(slot, hash)) {
+            return Ok(Arc::clone(known));
+        }
+        let mut own = Level::of(slot, memory.weighing(slot, None));
+        let table = memory.tables.table(TableKind::Successors);
+        table.each_token(memory.keys.listed(slot, hash, 0), |symbol, count| {
+            let most = shorter.map_or(i64::MAX, |shorter| shorter.count(symbol));
+            own.push(symbol, count.min(most));
+        })?;
+        let own = Arc::new(own);
+        if own.list.len() >= LONG && table.fetched.is_none() {
+            if self.listed > MOST_LISTED {
+                (self.listed, self.lists) = (0, HashMap::new());
+            }
+            self.listed += own.list.len();
+            self.lists.insert((slot, hash), Arc::clone(&own));
+        }
+        Ok(own)
     }
 }
 
@@ -130,13 +221,15 @@ impl Reader {
     /// Reads what followed generalised contexts.
     pub(crate) fn read_general(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
         let Some((words, lexicon)) = memory.lexicon() else { return Ok(()) };
-        let state = UnitState::before(words, context, context.len(), WORD_REACH);
-        let Reader { levels: Levels { before, general, .. }, predictions, .. } = self;
+        let Reader { levels: Levels { before, general, .. }, predictions, units, .. } = self;
+        let state = units.after(memory, words, context);
+        predictions.follow(memory);
         general.resize_with(memory.settings().levels(), GeneralLevels::default);
         for (level, read) in general.iter_mut().enumerate() {
-            let contexts = contexts(lexicon, level, &state);
-            read.read(memory, level, contexts, *before, context.len())?;
-            if read.used > 0 {
+            let contexts = contexts(lexicon, level, state);
+            read.read(memory, level, contexts, *before, predictions)?;
+            read.spans.iter_mut().for_each(|span| *span = (*span).min(context.len()));
+            if !read.levels.is_empty() {
                 read.predicted = predictions.of(memory, level, *before)?;
             }
         }
@@ -151,24 +244,18 @@ impl GeneralLevels {
         level: usize,
         contexts: [Option<GeneralContext>; GENERAL.len()],
         before: u32,
-        given: usize,
+        predictions: &mut Predictions,
     ) -> Result<(), Error> {
         self.clear();
         let members = memory.settings().members(level);
         for (i, found) in contexts.into_iter().enumerate() {
             let Some(GeneralContext { hash, literal, span }) = found else { continue };
             let slot = members + 1 + i;
-            let weighing = memory.weighing(slot, None);
-            next_level(&mut self.levels, self.used, slot, span.min(given), weighing);
-            let (shorter, longer) = self.levels.split_at_mut(self.used);
-            let (shorter, own) = (shorter.last(), &mut longer[0]);
-            if is_listed(i) {
-                let table = memory.tables.table(TableKind::Successors);
-                table.each_token(memory.keys.listed(slot, hash, 0), |symbol, count| {
-                    let most = shorter.map_or(i64::MAX, |shorter| shorter.count(symbol));
-                    own.push(symbol, count.min(most));
-                })?;
+            let shorter = self.levels.last().map(|shorter| &**shorter);
+            let own = if is_listed(i) {
+                predictions.list(memory, slot, hash, shorter)?
             } else {
+                let mut own = Level::of(slot, memory.weighing(slot, None));
                 let events = memory.tables.table(TableKind::Events);
                 let mut look = |symbol: u32, most: i64| -> Result<(), Error> {
                     let count = events.get(memory.keys.event(slot, hash, symbol))?;
@@ -183,11 +270,14 @@ impl GeneralLevels {
                     let candidates = candidates(memory, level, before)?;
                     candidates.into_iter().try_for_each(|symbol| look(symbol, i64::MAX))?;
                 }
-            }
+                Arc::new(own)
+            };
             if own.list.is_empty() {
                 break;
             }
-            (self.used, self.literal, self.units) = (self.used + 1, literal, GENERAL[i] as usize);
+            self.levels.push(own);
+            self.spans.push(span);
+            (self.literal, self.units) = (literal, GENERAL[i] as usize);
         }
         Ok(())
     }
