@@ -531,4 +531,32 @@ mod tests {
             memory.forget(&text[..600]).unwrap();
         }
     }
+
+    /// What is looked up alone is what reading all finds.
+    #[test]
+    fn looking_up_finds_what_reading_finds() {
+        let mut memory = Memory::new(Settings::new(40, 39, 7).unwrap()).unwrap();
+        let text: Vec<u32> = (0..900u32).map(|i| (i * i + i / 7) % 13).collect();
+        memory.memorize(&text).unwrap();
+        let (mut reader, mut other) = (Reader::default(), Reader::default());
+        let mut list = Vec::new();
+        for p in (1..200).chain(700..800) {
+            let context = &text[p.saturating_sub(80)..p];
+            reader.read_tokens(&memory, context).unwrap();
+            let levels = &reader.levels;
+            for slot in 1..memory.settings().tokens.len() {
+                other.list(&memory, context, slot, &mut list).unwrap();
+                let whole = memory.settings().tokens[slot] as usize <= context.len();
+                let level = levels.tokens().iter().find(|level| whole && level.slot == slot);
+                assert_eq!(list, level.map_or(&[][..], |level| &level.list), "{p} {slot}");
+            }
+            for token in 0..13 {
+                let known = other.known(&memory, context, token).unwrap();
+                let knowing = levels.tokens().iter().rev().find(|level| level.count(token) > 0);
+                let pair = memory.followed(context[context.len() - 1], token).unwrap() > 0;
+                let span = knowing.map_or(usize::from(pair), |level| level.span);
+                assert_eq!(known.map_or(0, |known| known.span), span, "{p} {token}");
+            }
+        }
+    }
 }
