@@ -6,7 +6,8 @@
 //! [`Snapshot::tokens`] is the same as an iterator over one snapshot, [`Snapshot::complete`] all of it at once.
 
 use super::healing::{Healed, Healing};
-use super::matched::Found;
+use super::loops::LastTokens;
+use super::search::{Found, Search};
 use super::stop::StopFilter;
 use super::{
     MatchKind, MatchedContext, Passage, PromptMatch, ReadOptions, Snapshot, Stretch, TokenScore,
@@ -203,13 +204,6 @@ impl Completion {
 /// Tokens of a context that must know what comes next, for a text to be going on and not to be guessed.
 const SUPPORT: usize = 3;
 
-/// The longest loop that is noticed, in tokens.
-const LONGEST_LOOP: usize = 32;
-
-/// Tokens that may repeat what came before them if the memory has such a text: no context is longer, so that it cannot know where
-/// that ends.
-const LONGEST_REPEATED: usize = 64;
-
 /// A token that was chosen and is not yet part of the completion.
 pub struct CompletionChoice {
     chosen: Chosen,
@@ -218,8 +212,8 @@ pub struct CompletionChoice {
 }
 
 enum Chosen {
-    /// How the prompt was found in the memory, and its end, if that is to be chosen again.
-    Found(Box<(Found, Option<Healing>)>),
+    /// How the prompt was found in the memory.
+    Found(Box<Found>),
     /// What comes next.
     Next(Choice),
     /// A token for the end of the prompt.
@@ -247,7 +241,7 @@ pub struct CompletionStream {
     /// The prompt as it is continued, once there is a token: put right, its end chosen again, and of a long one the last tokens.
     said: Vec<u32>,
     /// The last tokens of the completion.
-    last: Vec<u32>,
+    last: LastTokens,
     /// Taken when the text ends.
     decoder: Option<StreamDecoder>,
     filter: StopFilter,
@@ -274,7 +268,7 @@ impl CompletionStream {
             owed: String::new(),
             prompt: prompt.to_vec(),
             said: prompt.to_vec(),
-            last: Vec::new(),
+            last: LastTokens::default(),
             decoder: Some(StreamDecoder::after(tokenizer, prompt)),
             filter: StopFilter::new(&options.stop),
             ready: VecDeque::new(),
@@ -309,7 +303,9 @@ impl CompletionStream {
             return Ok(None);
         }
         if self.options.find && self.matched.is_none() {
-            let chosen = self.find(memory)?;
+            let search = Search { memory, tokenizer: &self.tokenizer };
+            let found = search.find(&self.prompt, self.healing.clone(), self.options.heal)?;
+            let chosen = Chosen::Found(Box::new(found));
             return Ok(Some(CompletionChoice { chosen, score: None, context: None }));
         }
         let Self { generation, options, tokenizer, .. } = self;
@@ -343,7 +339,7 @@ impl CompletionStream {
             let end = if known < SUPPORT.min(tokens + self.generated) {
                 Some(FinishReason::Unknown)
             } else {
-                repeats(&self.last, choice.token, known).then_some(FinishReason::Loop)
+                self.last.would_repeat(choice.token, known).then_some(FinishReason::Loop)
             };
             if let Some(reason) = end {
                 let chosen = Chosen::End(reason);
@@ -358,46 +354,11 @@ impl CompletionStream {
         Ok(Some(CompletionChoice { chosen: Chosen::Next(choice), score, context }))
     }
 
-    /// The prompt as it is tokenized after a space: whoever quotes from the middle of a sentence does not type that.
-    fn inside_a_text(&self) -> Result<Option<Vec<u32>>, Error> {
-        if !self.options.heal || !self.tokenizer.is_subword() {
-            return Ok(None);
-        }
-        let text = self.tokenizer.decode_lossy(&self.prompt);
-        if !text.starts_with(char::is_alphanumeric) {
-            return Ok(None);
-        }
-        Ok(Some(self.tokenizer.encode(&format!(" {text}"))?))
-    }
-
-    /// Looks for the prompt in the memory.
-    fn find(&self, memory: &Memory) -> Result<Chosen, Error> {
-        let look = |prompt: &[u32], healing: Option<&Healing>| {
-            Found::new(memory, &self.tokenizer, prompt, healing)
-        };
-        let mut found = look(&self.prompt, self.healing.as_ref())?;
-        let mut healing = self.healing.clone();
-        if found.matched.kind != MatchKind::Verbatim
-            && let Some(prompt) = self.inside_a_text()?
-        {
-            let other_healing = Healing::new(&self.tokenizer, &prompt);
-            let other = look(&prompt, other_healing.as_ref())?;
-            if other.is_better_than(&found) {
-                found = Found { context: other.context.or(Some(prompt)), ..other };
-                healing = other_healing;
-            }
-        }
-        Ok(Chosen::Found(Box::new((found, healing))))
-    }
-
     /// Goes on from where the prompt was found.
-    fn go_on_from(&mut self, (found, healing): (Found, Option<Healing>)) {
-        let Found { matched, context, owed, scratch } = found;
-        self.owed = owed;
+    fn go_on_from(&mut self, found: Found) {
+        let Found { matched, context, healing, owed, scratch } = found;
+        (self.owed, self.healing) = (owed, healing);
         self.quoting = matches!(matched.kind, MatchKind::Verbatim | MatchKind::Near);
-        if context.is_some() {
-            self.healing = healing.filter(|_| matched.kind == MatchKind::Verbatim);
-        }
         self.begin_after(&context.unwrap_or_else(|| self.prompt.clone()), scratch);
         let unknown = matched.kind == MatchKind::None;
         self.matched = Some(matched);
@@ -490,9 +451,6 @@ impl CompletionStream {
             self.said = said.to_vec();
         }
         self.generated += 1;
-        if self.last.len() == 4 * LONGEST_LOOP {
-            self.last.remove(0);
-        }
         self.last.push(token);
         self.filter.push(CompletionToken::new(token, text, score, context));
         if self.filter.stopped() {
@@ -538,18 +496,6 @@ impl CompletionStream {
     pub fn finish_reason(&self) -> Option<FinishReason> {
         self.finish
     }
-}
-
-/// Whether a text would say something for the fourth time in a row with a token, which the memory knows after `known` tokens. A
-/// text may do that; but then contexts that see all of it know how it goes on.
-fn repeats(text: &[u32], token: u32, known: usize) -> bool {
-    let n = text.len();
-    (1..=LONGEST_LOOP.min(n / 3)).any(|len| {
-        let same = |back: usize| back + len <= n && text[n - back] == text[n - back - len];
-        token == text[n - len]
-            && (1..=2 * len).all(same)
-            && (known <= 3 * len || (1..LONGEST_REPEATED).all(same))
-    })
 }
 
 /// The tokens of a completion, generated one by one from a snapshot.

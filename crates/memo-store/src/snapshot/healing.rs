@@ -8,7 +8,7 @@
 //! The memory must know better to be believed: it departs from the tokens as typed only for a token that a longer context knew.
 //! A prompt whose tokens are those of the text, or that the memory does not know at all, is continued from its own tokens.
 
-use super::{MatchedContext, TokenScore};
+use super::TokenScore;
 use crate::error::Error;
 use memo::readout::{BACKOFF, Scratch};
 use memo::sparse::Memory;
@@ -96,15 +96,15 @@ impl Healing {
             let bytes = bytes(*token);
             !bytes.is_empty() && (self.rest.starts_with(&bytes) || bytes.starts_with(&self.rest))
         };
-        let tried = distribution.top(MOST_TRIED)?.into_iter().map(|(token, _)| token);
-        let Some(best) = tried.into_iter().find(agrees) else { return Ok(Healed::Typed) };
+        let mut best = Some(distribution.best()?).filter(agrees);
+        if best.is_none() {
+            best = distribution.top(MOST_TRIED)?.into_iter().map(|(token, _)| token).find(agrees);
+        }
+        let Some(best) = best else { return Ok(Healed::Typed) };
         let chosen = self.chosen().len();
         let as_typed = self.typed.get(chosen).filter(|_| self.chosen() == &self.typed[..chosen]);
         if as_typed != Some(&best) {
-            let known = |token| -> Result<u32, Error> {
-                let context = MatchedContext::of(memory, &self.context, token)?;
-                Ok(context.map_or(0, |context| context.context_tokens))
-            };
+            let known = |token| memory.known(&self.context, token);
             let typed = as_typed.map_or(Ok(0), |&token| known(token))?;
             if known(best)? <= typed {
                 return Ok(Healed::Typed);

@@ -9,10 +9,10 @@
 use crate::sparse::{Error, Level, Memory, Reader};
 
 /// Successors that are followed, the most frequent ones.
-const MOST_FOLLOWED: usize = 16;
+const MOST_FOLLOWED: usize = 256;
 
 /// Contexts that are read, at most, to settle one token.
-const MOST_READ: usize = 128;
+const MOST_READ: usize = 1_024;
 
 /// Buffers for looking ahead.
 #[derive(Clone, Debug, Default)]
@@ -76,16 +76,24 @@ impl Ahead {
     }
 
     fn look(&mut self, reach: &Reach<'_>, ahead: usize) -> Result<Option<usize>, Error> {
-        self.reader.read_tokens(reach.memory, &self.text)?;
-        let Some(level) = self.reader.levels.tokens().last() else { return Ok(None) };
-        if level.slot >= reach.slot && self.text.len() >= reach.longer {
-            return Ok(Some(reach.longer - ahead));
+        let Ahead { reader, text, .. } = self;
+        let mut next = Vec::new();
+        if text.len() >= reach.longer {
+            reader.list(reach.memory, text, reach.slot, &mut next)?;
+            if !next.is_empty() {
+                return Ok(Some(reach.longer - ahead));
+            }
         }
         // The next token would see no more than the context that occurred.
         if reach.longer - ahead <= reach.beyond + 1 {
             return Ok(None);
         }
-        let mut next = level.list.clone();
+        for slot in (1..reach.slot).rev() {
+            reader.list(reach.memory, text, slot, &mut next)?;
+            if !next.is_empty() {
+                break;
+            }
+        }
         next.sort_by_key(|&(token, count)| (-count, token));
         let mut furthest = None;
         for (token, _) in next {

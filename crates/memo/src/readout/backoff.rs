@@ -139,22 +139,55 @@ impl Backoff {
         distribution: &Distribution<'_>,
         quoting: bool,
     ) -> Result<u32, Error> {
-        let Scratch { reader, trust, ahead } = scratch;
-        let mut best = distribution.best()?;
-        if !quoting && trust.quote(&self.constants) < 0.5 {
+        if quoting {
+            let best = match scratch.reader.levels.longest() {
+                Some(level) => most_frequent(level, |token| distribution.probability(token))?,
+                None => distribution.best()?,
+            };
+            return self.furthest(memory, context, scratch, best);
+        }
+        let best = distribution.best()?;
+        if scratch.trust.quote(&self.constants) < 0.5 {
             return Ok(best);
         }
-        if let Some(level) = reader.levels.longest().filter(|_| quoting) {
-            // Of what followed most often, the most probable.
-            let most = level.list.iter().map(|&(_, count)| count).max().unwrap_or(0);
-            let mut highest = -1.0;
-            for &(token, _) in level.list.iter().filter(|&&(_, count)| count == most) {
-                let p = distribution.probability(token)?;
-                if p > highest {
-                    (best, highest) = (token, p);
-                }
+        self.furthest(memory, context, scratch, best)
+    }
+
+    /// Returns the most probable token after a text that is known to be a quote. How probable a quote is, which takes reading
+    /// its last tokens one by one, need not be known for that.
+    pub(super) fn best_of_quote(
+        &self,
+        memory: &Memory,
+        context: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<u32, Error> {
+        let Scratch { reader, trust, .. } = scratch;
+        trust.read(memory, memory.view(context)?, reader)?;
+        let levels = &reader.levels;
+        let weigh = |quote| Distribution::new(memory, levels, quote, self.generalized(levels));
+        let best = match levels.longest() {
+            Some(level) => {
+                // What all get that followed equally often does not change their order.
+                let mut weighed = None;
+                most_frequent(level, |token| match &mut weighed {
+                    Some(distribution) => Distribution::probability(distribution, token),
+                    none => none.insert(weigh(0.5)?).probability(token),
+                })?
             }
-        }
+            None => weigh(0.0)?.best()?,
+        };
+        self.furthest(memory, context, scratch, best)
+    }
+
+    /// Returns the token that goes on with the longest match of a context that was just read: `best`, if no other does.
+    fn furthest(
+        &self,
+        memory: &Memory,
+        context: &[u32],
+        scratch: &mut Scratch,
+        best: u32,
+    ) -> Result<u32, Error> {
+        let Scratch { reader, ahead, .. } = scratch;
         let Some(level) = reader.levels.tokens().last() else { return Ok(best) };
         let furthest = ahead.furthest(memory, memory.view(context)?, level, best)?;
         Ok(furthest.unwrap_or(best))
@@ -211,4 +244,24 @@ impl Backoff {
     pub fn window(&self, memory: &Memory) -> usize {
         memory.settings().reach() + self.constants.window + 1
     }
+}
+
+/// Returns the token that followed a context most often; of equals, the most probable.
+fn most_frequent(
+    level: &Level,
+    mut probability: impl FnMut(u32) -> Result<f64, Error>,
+) -> Result<u32, Error> {
+    let most = level.list.iter().map(|&(_, count)| count).max().unwrap_or(0);
+    let mut equals = level.list.iter().filter(|&&(_, count)| count == most).map(|entry| entry.0);
+    let Some(mut best) = equals.next() else { return Ok(0) };
+    let mut highest = None;
+    for token in equals {
+        let before = highest.map_or_else(|| probability(best), Ok)?;
+        let p = probability(token)?;
+        if p > before {
+            best = token;
+        }
+        highest = Some(p.max(before));
+    }
+    Ok(best)
 }

@@ -59,6 +59,12 @@ impl Generation {
         Generation { scratch, ..self }
     }
 
+    /// Returns what was read last, to be taken over.
+    #[must_use]
+    pub fn into_scratch(self) -> Scratch {
+        self.scratch
+    }
+
     /// Returns whether a token ends the text.
     pub fn ends(&self, memory: &Memory, token: u32) -> bool {
         token == memory.settings().end || self.sampling.stop.contains(&token)
@@ -79,6 +85,11 @@ impl Generation {
         general.try_fold(exact, |longest, literal| Ok(longest.max(literal?)))
     }
 
+    /// What followed the longest context that the last choice was made from, in order of the tokens.
+    pub(super) fn followed(&self) -> &[(u32, i64)] {
+        self.scratch.reader.levels.longest().map_or(&[], |level| &level.list)
+    }
+
     /// The last tokens of what was said, as far as they can matter: what the next token is chosen after.
     pub fn context(&self) -> &[u32] {
         &self.context
@@ -89,8 +100,12 @@ impl Generation {
         if self.sampling.temperature > 0.0 {
             return Ok(self.choose_seen(memory, readout, |_, _| Ok(()))?.0);
         }
-        let distribution = readout.distribution(memory, &self.context, &mut self.scratch)?;
-        let token = self.best(memory, readout, &distribution)?;
+        let Generation { context, scratch, .. } = self;
+        let token = if self.quoting {
+            readout.best_of_quote(memory, context, scratch)?
+        } else {
+            readout.best_ahead(memory, context, scratch)?
+        };
         Ok(Choice { token, draws: self.draws, window: readout.window(memory) })
     }
 
@@ -107,19 +122,11 @@ impl Generation {
         let token = if self.sampling.temperature > 0.0 {
             self.drawing.draw(&distribution, memory.stamp(), &self.sampling, &mut draws)?
         } else {
-            self.best(memory, readout, &distribution)?
+            let Generation { context, scratch, quoting, .. } = self;
+            readout.settle(memory, context, scratch, &distribution, *quoting)?
         };
         let seen = look(&distribution, token)?;
         Ok((Choice { token, draws, window: readout.window(memory) }, seen))
-    }
-
-    fn best(
-        &mut self,
-        memory: &Memory,
-        readout: &Backoff,
-        distribution: &Distribution<'_>,
-    ) -> Result<u32, Error> {
-        readout.settle(memory, &self.context, &mut self.scratch, distribution, self.quoting)
     }
 
     /// Goes on after a token that was chosen.

@@ -9,6 +9,14 @@ const LOOKED_AT: usize = 192;
 /// Tokens that make a quote if they stand together, however long the text is.
 pub(super) const QUOTE: usize = 8;
 
+/// Runs up to so many tokens are known exactly, because contexts of all lengths up to there are kept.
+const CONSECUTIVE: usize = 6;
+
+/// Tokens that stand together, and need not be put right whatever comes before them; and tokens before a quote that are no word
+/// more.
+const LONG: usize = 32;
+const CUT: usize = 2;
+
 /// How a text is known, position by position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matching {
@@ -20,13 +28,11 @@ pub struct Matching {
     pub times: i64,
 }
 
-/// The longest context that occurred, of those that there is text for.
-fn longest(levels: &Levels, tokens: usize) -> usize {
-    levels.tokens().last().map_or(0, |level| level.span.min(tokens))
-}
-
 impl Backoff {
     /// Looks at the end of a text. A query for the token after it then costs little.
+    ///
+    /// Each token is looked up after the contexts before it, one look-up a length. The memory has contexts of some lengths only, so a
+    /// longer run is known to go on if a part of it that stands in the memory once does.
     pub fn matching(
         &self,
         memory: &Memory,
@@ -36,38 +42,40 @@ impl Backoff {
         let text = memory.view(text)?;
         let first = text.len().saturating_sub(LOOKED_AT);
         let Scratch { reader, trust, .. } = scratch;
-        trust.begin();
-        let (mut runs, mut run) = (vec![0], 0);
+        trust.clear();
+        let mut runs = Vec::with_capacity(text.len() - first + 1);
+        // How many of the last tokens stand together, and how many of them stand there once.
+        let (mut run, mut once): (usize, Option<usize>) = (0, None);
         for p in first..text.len() {
-            reader.read_tokens(memory, &text[first..p])?;
-            let levels = &reader.levels;
-            run = run.max(longest(levels, p - first));
-            if let Some(last) = runs.last_mut() {
-                *last = run;
+            let (context, token) = (&text[first..p], text[p]);
+            let known = reader.known(memory, context, token)?;
+            let span = known.map_or(0, |known| known.span);
+            let goes_on = once.is_some_and(|once| once <= span);
+            if !goes_on && run > span.max(CONSECUTIVE) {
+                // The run ends here, and may be longer than could be told.
+                reader.read_tokens(memory, context)?;
+                run = run.max(longest(&reader.levels, context.len()));
             }
-            let token = text[p];
-            let knows = |list: &[(u32, i64)]| list.binary_search_by_key(&token, |e| e.0).is_ok();
-            let knowing = levels.tokens().iter().rev().find(|level| knows(&level.list));
-            run = match knowing {
-                // A context that occurred once occurred where the run is.
-                Some(level) if level.totals.total == 1 => run.max(level.span) + 1,
-                Some(level) => level.span + 1,
-                None if p > first && memory.followed(text[p - 1], token)? > 0 => 2,
-                None => usize::from(memory.unigrams()[token as usize] > 0),
+            runs.push(run.max(span));
+            (run, once) = match known {
+                None => (usize::from(memory.unigrams()[token as usize] > 0), None),
+                Some(known) => {
+                    let run = if goes_on { run.max(span) } else { span };
+                    let both = [known.once, once.filter(|_| goes_on)];
+                    (run + 1, both.into_iter().flatten().min().map(|once| once + 1))
+                }
             };
-            runs.push(run);
-            if p + self.constants.window >= text.len() {
-                trust.hear(&self.constants, memory, levels, token)?;
-            }
         }
-        reader.read(memory, &text[first..])?;
-        trust.keep(memory, text);
-        if let Some(last) = runs.last_mut() {
-            *last = run.max(longest(&reader.levels, text.len() - first));
-        }
+        trust.read(memory, text, reader)?;
+        runs.push(run.max(longest(&reader.levels, text.len() - first)));
         let times = reader.levels.tokens().last().map_or(0, |level| level.totals.total);
         Ok(Matching { first, runs, times })
     }
+}
+
+/// The longest context that occurred, of those that there is text for.
+fn longest(levels: &Levels, tokens: usize) -> usize {
+    levels.tokens().last().map_or(0, |level| level.span.min(tokens))
 }
 
 impl Matching {
@@ -79,6 +87,12 @@ impl Matching {
     /// Returns whether all of the text stands together in the memory, or as much of its end as stands there once.
     pub fn is_settled(&self) -> bool {
         self.times == 1 || self.run() + 1 >= self.runs.len()
+    }
+
+    /// Returns whether the text is a quote, and so long a part of it that nothing else can be meant.
+    pub fn is_clear(&self) -> bool {
+        let cut = self.runs.len() - 1 <= self.run() + CUT;
+        self.is_quote() && self.is_settled() && (cut || self.run() >= LONG)
     }
 
     /// Returns how many of the last tokens stand together in the memory.

@@ -10,7 +10,7 @@
 use super::align::{Aligned, align};
 use super::matching::QUOTE;
 use super::respell::Respelled;
-use super::{Backoff, Generator, Matching, Sampling, Scratch};
+use super::{Backoff, Generation, Generator, Matching, Sampling, Scratch};
 use crate::sparse::{Error, Memory, Reader};
 use crate::words::{SpelledWord, Spelling};
 use std::ops::Range;
@@ -88,8 +88,9 @@ impl Backoff {
         }
         let respelled = Respelled::new(memory, view)?;
         let Respelled { words, context, ends, .. } = &respelled;
+        let whole = matching;
         let matching = self.matching(memory, context, scratch)?;
-        let best = self.best_candidate(memory, &respelled, &matching, view)?;
+        let best = self.best_candidate(memory, &respelled, [whole, &matching], view, scratch)?;
         let Candidate { next, said, aligned, .. } = best;
         if aligned.differences == 0 {
             // Nothing but case and layout may differ.
@@ -144,6 +145,10 @@ impl Backoff {
         let Some(place) = places.into_iter().find(|&place| known(place) >= QUOTE) else {
             return Ok(None);
         };
+        // A few tokens that stand elsewhere too are no reason to overlook what comes before them.
+        if known(place) < (place - matching.first).min(2 * QUOTE) {
+            return Ok(None);
+        }
         let (before, rest) = (&view[..place], &view[place + 1..]);
         // Nothing follows that could tell.
         if rest.is_empty() {
@@ -171,13 +176,14 @@ impl Backoff {
         Ok(None)
     }
 
-    /// Returns what the memory says that most speaks for being the prompt.
+    /// Returns what the memory says that most speaks for being the prompt, by the matching of that and of what it was respelled to.
     fn best_candidate(
         &self,
         memory: &Memory,
         respelled: &Respelled,
-        matching: &Matching,
+        [whole, matching]: [&Matching; 2],
         view: &[u32],
+        scratch: &mut Scratch,
     ) -> Result<Candidate, Error> {
         let Respelled { words, context, ends, .. } = respelled;
         // In floats, because a hostile file may have counts whose sum no integer holds.
@@ -208,24 +214,32 @@ impl Backoff {
         }
         // What can be worth most first, and of equals what is nearest to the end.
         places.sort_by_key(|place| std::cmp::Reverse(place.most));
-        let mut best = Candidate { evidence: ENOUGH - 1, ..Candidate::default() };
+        // A quote at the end is worth something too, and only what is worth more is better.
+        let quoted = view.len() - if whole.is_quote() { whole.run() } else { 0 };
+        let in_quote = words.iter().zip(&rare).filter(|(word, _)| word.first >= quoted);
+        let quoted: i64 = in_quote.map(|(_, rare)| rare).sum();
+        let mut best = Candidate { evidence: quoted.max(ENOUGH - 1), ..Candidate::default() };
         let mut left = REPLAYED;
-        for Place { next, first, before, most } in places {
+        for Place { next, first, before: known, most } in places {
             let tokens = (view.len() - words[next - 1].end) * 3 / 2 + 8;
+            let (before, rest) = context.split_at(ends[next - 1]);
             for first in first {
                 if most <= best.evidence || left < tokens {
                     return Ok(best);
                 }
-                left -= tokens;
-                let said = self.replay(memory, &context[..ends[next - 1]], first, tokens)?;
-                let aligned = align(&words[next..], &rare[next..], &spelled(memory, &said));
-                let evidence = before + aligned.worth;
-                // One word may differ, and one more for each six that there are.
-                if aligned.differences > 1 + (words.len() - counted) / 6 {
-                    continue;
-                }
-                if (evidence, best.aligned.differences) > (best.evidence, aligned.differences) {
-                    best = Candidate { evidence, next, said, aligned };
+                let replays =
+                    self.replay(memory, before, first, Typed { rest, tokens }, scratch)?;
+                for said in replays {
+                    left = left.saturating_sub(tokens);
+                    let aligned = align(&words[next..], &rare[next..], &spelled(memory, &said));
+                    let evidence = known + aligned.worth;
+                    // One word may differ, and one more for each six that there are.
+                    if aligned.differences > 1 + (words.len() - counted) / 6 {
+                        continue;
+                    }
+                    if (evidence, best.aligned.differences) > (best.evidence, aligned.differences) {
+                        best = Candidate { evidence, next, said, aligned };
+                    }
                 }
             }
         }
@@ -248,6 +262,8 @@ impl Backoff {
             // Symbols before the word that was left out count as typed.
             let agree = match words.len() {
                 0 => symbols == typed,
+                // Those of the word that was left out do not count.
+                1 if best.0 == 0 && symbols.ends_with(typed) => true,
                 1 => typed.ends_with(symbols),
                 _ => break,
             };
@@ -271,30 +287,96 @@ impl Backoff {
             return Ok(best);
         }
         let matching = self.matching(memory, prompt, scratch)?;
-        if let Some(repair) = self.repair(memory, prompt, &matching, scratch)? {
-            return self.best_ahead(memory, &repair.context, scratch);
+        // After a long quote the last token may be another, whatever it is; to words, it may be none.
+        if let ([before @ .., _], [.., known, _]) = (prompt, matching.runs.as_slice())
+            && *known >= 2 * QUOTE
+        {
+            let last = self.best_ahead(memory, before, scratch)?;
+            return self.best_ahead(memory, &[before, &[last]].concat(), scratch);
         }
-        // After a long quote the last token may be another, whatever it is.
-        match (prompt, matching.runs.as_slice()) {
-            ([before @ .., _], [.., known, _]) if *known >= 2 * QUOTE => {
-                let last = self.best_ahead(memory, before, scratch)?;
-                self.best_ahead(memory, &[before, &[last]].concat(), scratch)
-            }
-            _ => Ok(best),
+        match self.repair(memory, prompt, &matching, scratch)? {
+            Some(repair) => self.best_ahead(memory, &repair.context, scratch),
+            None => Ok(best),
         }
     }
 
-    /// Returns what the memory says after a text and a token.
+    /// Returns what the memory says after a text and a token, as a quote of it: as it goes on after the longest match, and, if
+    /// something else that was typed followed there too, with that.
     fn replay(
         &self,
         memory: &Memory,
         text: &[u32],
         first: u32,
-        tokens: usize,
-    ) -> Result<Vec<u32>, Error> {
-        let text = [text, &[first]].concat();
-        let more = Generator::new(memory, self, &text, Sampling::default()).take(tokens);
-        std::iter::once(Ok(first)).chain(more).collect()
+        typed: Typed<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Vec<u32>>, Error> {
+        let text = [&text[text.len().saturating_sub(self.window(memory))..], &[first]].concat();
+        let mut all = Vec::new();
+        for guided in [false, true] {
+            let quote = Generation::new(&text, Sampling::default()).quoting();
+            let mut generation = quote.with_scratch(std::mem::take(scratch));
+            let mut place = TypedPlace::new(typed.rest);
+            place.hear(first);
+            let (mut said, mut other) = (vec![first], false);
+            while said.len() <= typed.tokens {
+                let mut choice = generation.choose(memory, self)?;
+                if let Some(token) = place.also(generation.followed(), choice.token) {
+                    other = true;
+                    if guided {
+                        choice.token = token;
+                    }
+                }
+                generation.accept(choice);
+                if generation.ends(memory, choice.token) {
+                    break;
+                }
+                place.hear(choice.token);
+                said.push(choice.token);
+            }
+            *scratch = generation.into_scratch();
+            all.push(said);
+            if !other {
+                break;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The rest of a prompt, beside which a replay is laid: its tokens, and how many tokens of the memory's it may be.
+#[derive(Clone, Copy)]
+struct Typed<'t> {
+    rest: &'t [u32],
+    tokens: usize,
+}
+
+/// A place in the rest of a prompt, up to which a replay has come.
+struct TypedPlace<'t> {
+    rest: &'t [u32],
+}
+
+/// Tokens that were typed and that a replay may skip, and those of them that may come next in it.
+const SKIPPED: usize = 8;
+const NEXT: usize = 6;
+
+impl<'t> TypedPlace<'t> {
+    fn new(rest: &'t [u32]) -> Self {
+        TypedPlace { rest }
+    }
+
+    /// Goes on by a token of the replay, if it was typed near.
+    fn hear(&mut self, token: u32) {
+        if let Some(at) = self.rest.iter().take(SKIPPED).position(|&typed| typed == token) {
+            self.rest = &self.rest[at + 1..];
+        }
+    }
+
+    /// A token that was typed next, and that followed what was said as well as the one that was chosen.
+    fn also(&self, followed: &[(u32, i64)], chosen: u32) -> Option<u32> {
+        let typed = self.rest.iter().take(NEXT).copied();
+        let also =
+            |&token: &u32| followed.binary_search_by_key(&token, |&(token, _)| token).is_ok();
+        typed.into_iter().take_while(|&token| token != chosen).find(also)
     }
 }
 

@@ -8,7 +8,6 @@ use super::matching::QUOTE;
 use crate::sparse::{Error, Memory, Reader};
 use crate::words::{Follower, SpelledWord, Spelling, WordState, Words};
 use std::cmp::Reverse;
-use std::collections::HashSet;
 
 /// Tokens of a prompt that are respelled, the last ones.
 const RESPELLED: usize = 96;
@@ -193,9 +192,13 @@ impl Speller<'_> {
         Ok((!tokens.is_empty()).then_some(known))
     }
 
-    /// The tokens that followed a context, with the longest context that knows each; those that the longest contexts know
-    /// first.
-    fn followed(&mut self, context: &[u32]) -> Result<Vec<(u32, usize)>, Error> {
+    /// The tokens that followed a context and spell what comes next, with the longest context that knows each; those that the longest
+    /// contexts know first.
+    fn followed<'f>(
+        &mut self,
+        context: &[u32],
+        follower: &Follower<'f>,
+    ) -> Result<Vec<(u32, usize, Follower<'f>)>, Error> {
         self.reader.read(self.memory, context)?;
         let levels = &self.reader.levels;
         let mut known: Vec<(u32, usize, i64)> = Vec::new();
@@ -204,10 +207,17 @@ impl Speller<'_> {
             let len = self.memory.settings().context(level.slot).len();
             known.extend(level.list.iter().map(|&(token, count)| (token, len, count)));
         }
-        known.sort_unstable_by_key(|&(token, span, count)| (Reverse((span, count)), token));
-        let mut seen = HashSet::new();
-        known.retain(|&(token, ..)| seen.insert(token));
-        Ok(known.into_iter().map(|(token, span, _)| (token, span)).collect())
+        known.sort_unstable_by_key(|&(token, span, count)| (token, Reverse((span, count))));
+        known.dedup_by_key(|&mut (token, ..)| token);
+        let mut spelling: Vec<_> = Vec::new();
+        for (token, span, count) in known {
+            let mut next = follower.clone();
+            if token != self.memory.settings().end && next.push(self.words, token) {
+                spelling.push((token, span, count, next));
+            }
+        }
+        spelling.sort_by_key(|&(token, span, count, _)| (Reverse((span, count)), token));
+        Ok(spelling.into_iter().map(|(token, span, _, next)| (token, span, next)).collect())
     }
 
     /// Finds tokens that spell a word after a context, and after those that were `spelled` so far.
@@ -225,11 +235,7 @@ impl Speller<'_> {
         }
         self.left -= 1;
         let mut tried = 0;
-        for (token, known) in self.followed(&[context, spelled].concat())? {
-            let mut next = follower.clone();
-            if token == self.memory.settings().end || !next.push(self.words, token) {
-                continue;
-            }
+        for (token, known, next) in self.followed(&[context, spelled].concat(), follower)? {
             spelled.push(token);
             let done = next.done();
             if done > word {

@@ -15,6 +15,8 @@ pub(super) struct Trust {
     /// The memory's state, and the context that was read last.
     stamp: u64,
     context: Vec<u32>,
+    /// Whether what the tokens before it say was taken in.
+    heard: bool,
     /// What each of the last tokens said, the newest last.
     gains: Vec<f64>,
 }
@@ -28,7 +30,7 @@ impl Trust {
         context: &[u32],
         reader: &mut Reader,
     ) -> Result<(), Error> {
-        let known = self.stamp == memory.stamp();
+        let known = self.heard && self.stamp == memory.stamp();
         if known && self.context == context {
             return Ok(());
         }
@@ -40,30 +42,36 @@ impl Trust {
             self.hear(constants, memory, &reader.levels, token)?;
         } else {
             // A failure must not leave levels of another context behind.
-            self.begin();
+            self.clear();
+            self.gains.clear();
             for p in context.len().saturating_sub(constants.window)..context.len() {
                 // Words say nothing here.
                 reader.read_tokens(memory, &context[..p])?;
                 self.hear(constants, memory, &reader.levels, context[p])?;
             }
         }
-        self.stamp = 0;
-        reader.read(memory, context)?;
-        self.keep(memory, context);
+        self.clear();
+        self.read(memory, context, reader)?;
+        self.heard = true;
         Ok(())
     }
 
-    /// Begins a text anew, of which nothing was read.
-    pub(super) fn begin(&mut self) {
-        self.stamp = 0;
-        self.gains.clear();
-    }
-
-    /// Takes a context for the one that was read last, after [`Trust::hear`] took in its last tokens.
-    pub(super) fn keep(&mut self, memory: &Memory, context: &[u32]) {
+    /// Reads what followed a context, whatever its last tokens say. `reader` must be the one of the last call.
+    pub(super) fn read(
+        &mut self,
+        memory: &Memory,
+        context: &[u32],
+        reader: &mut Reader,
+    ) -> Result<(), Error> {
+        if self.stamp == memory.stamp() && self.context == context {
+            return Ok(());
+        }
+        self.clear();
+        reader.read(memory, context)?;
         self.context.clear();
         self.context.extend_from_slice(context);
         self.stamp = memory.stamp();
+        Ok(())
     }
 
     /// Whether the context that was read last and another are the same as far as can matter.
@@ -74,7 +82,7 @@ impl Trust {
     }
 
     /// Takes in the token that came after the context that was read last.
-    pub(super) fn hear(
+    fn hear(
         &mut self,
         constants: &Constants,
         memory: &Memory,
@@ -100,7 +108,7 @@ impl Trust {
 
     /// Has the next context read from its beginning.
     pub(super) fn clear(&mut self) {
-        self.stamp = 0;
+        (self.stamp, self.heard) = (0, false);
     }
 }
 

@@ -350,7 +350,112 @@ impl Reader {
     }
 }
 
+/// How a token followed a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// How many tokens the longest part of the context has that it followed.
+    pub(crate) span: usize,
+    /// How many tokens the shortest part has that it followed once, if it followed any so.
+    pub(crate) once: Option<usize>,
+}
+
+impl Reader {
+    /// Returns how a token followed a context, which is a view; `None` if it never followed its last token. This looks up one
+    /// token for each length of context, where [`Reader::read`] lists all that followed.
+    pub(crate) fn known(
+        &mut self,
+        memory: &Memory,
+        context: &[u32],
+        token: u32,
+    ) -> Result<Option<Known>, Error> {
+        let before = context.last().copied().unwrap_or(BOUNDARY);
+        let count = memory.followed(before, token)?;
+        if count <= 0 {
+            return Ok(None);
+        }
+        let span = context.len().min(1);
+        let mut known = Known { span, once: (span > 0 && count == 1).then_some(1) };
+        let (settings, hashes) = (memory.settings(), &mut self.hashes);
+        memory.keys.suffixes(context, hashes);
+        for slot in 1..settings.tokens.len() {
+            if settings.tokens[slot - 1] as usize > context.len() {
+                break;
+            }
+            let len = settings.tokens[slot] as usize;
+            let hash = hashes[len.min(hashes.len()) - 1];
+            let count = if settings.listed(slot) {
+                let cell = memory.keys.listed(slot, hash, token);
+                memory.tables.table(TableKind::Successors).get(cell)?
+            } else {
+                memory.tables.table(TableKind::Events).get(memory.keys.event(slot, hash, token))?
+            };
+            if count <= 0 {
+                break;
+            }
+            known.span = len.min(context.len());
+            // What a document begins with may stand elsewhere too.
+            if count == 1 && known.once.is_none() && len <= context.len() {
+                known.once = Some(len);
+            }
+        }
+        Ok(Some(known))
+    }
+
+    /// Lists what followed the part of a context, which is a view, that a slot of several tokens has: nothing if that never occurred,
+    /// or if the context is shorter. The same as [`Reader::read`] finds there, without what it finds elsewhere.
+    pub(crate) fn list(
+        &mut self,
+        memory: &Memory,
+        context: &[u32],
+        slot: usize,
+        list: &mut Vec<(u32, i64)>,
+    ) -> Result<(), Error> {
+        list.clear();
+        let (settings, hashes) = (memory.settings(), &mut self.hashes);
+        let Some(&before) = context.last() else { return Ok(()) };
+        let Some(listed) = (1..=slot).rev().find(|&slot| settings.listed(slot)) else {
+            return Ok(());
+        };
+        if settings.tokens[slot] as usize > context.len() {
+            return Ok(());
+        }
+        memory.keys.suffixes(context, hashes);
+        let hash = |slot: usize| hashes[settings.tokens[slot] as usize - 1];
+        let cell = memory.keys.listed(listed, hash(listed), 0);
+        memory.tables.table(TableKind::Successors).each_token(cell, |token, count| {
+            if count > 0 {
+                list.push((token, count));
+            }
+        })?;
+        let events = memory.tables.table(TableKind::Events);
+        let mut kept = 0;
+        for i in 0..list.len() {
+            let (token, mut count) = list[i];
+            // The longest first: few of the tokens followed it. That they followed the shorter ones as well matters where keys are cut.
+            for slot in (listed + 1..=slot).rev() {
+                count = count.min(events.get(memory.keys.event(slot, hash(slot), token))?);
+                if count <= 0 {
+                    break;
+                }
+            }
+            if count > 0 && (!memory.is_frozen() || memory.followed(before, token)? > 0) {
+                list[kept] = (token, count);
+                kept += 1;
+            }
+        }
+        list.truncate(kept);
+        Ok(())
+    }
+}
+
 impl Memory {
+    /// Returns how many tokens the longest part of a context has that a token followed; 0 if none did.
+    pub fn known(&self, context: &[u32], token: u32) -> Result<usize, Error> {
+        let context = self.view(context)?;
+        let known = Reader::default().known(self, context, token)?;
+        Ok(known.map_or(0, |known| known.span))
+    }
+
     /// Returns the tokens of a context after its last end token, because documents have no neighbours.
     pub(crate) fn view<'a>(&self, context: &'a [u32]) -> Result<&'a [u32], Error> {
         self.settings().check_tokens(context)?;
@@ -424,6 +529,34 @@ mod tests {
             }
             // More is forgotten than was memorized, in the end.
             memory.forget(&text[..600]).unwrap();
+        }
+    }
+
+    /// What is looked up alone is what reading all finds.
+    #[test]
+    fn looking_up_finds_what_reading_finds() {
+        let mut memory = Memory::new(Settings::new(40, 39, 7).unwrap()).unwrap();
+        let text: Vec<u32> = (0..900u32).map(|i| (i * i + i / 7) % 13).collect();
+        memory.memorize(&text).unwrap();
+        let (mut reader, mut other) = (Reader::default(), Reader::default());
+        let mut list = Vec::new();
+        for p in (1..200).chain(700..800) {
+            let context = &text[p.saturating_sub(80)..p];
+            reader.read_tokens(&memory, context).unwrap();
+            let levels = &reader.levels;
+            for slot in 1..memory.settings().tokens.len() {
+                other.list(&memory, context, slot, &mut list).unwrap();
+                let whole = memory.settings().tokens[slot] as usize <= context.len();
+                let level = levels.tokens().iter().find(|level| whole && level.slot == slot);
+                assert_eq!(list, level.map_or(&[][..], |level| &level.list), "{p} {slot}");
+            }
+            for token in 0..13 {
+                let known = other.known(&memory, context, token).unwrap();
+                let knowing = levels.tokens().iter().rev().find(|level| level.count(token) > 0);
+                let pair = memory.followed(context[context.len() - 1], token).unwrap() > 0;
+                let span = knowing.map_or(usize::from(pair), |level| level.span);
+                assert_eq!(known.map_or(0, |known| known.span), span, "{p} {token}");
+            }
         }
     }
 }

@@ -135,7 +135,8 @@ impl SpelledWord {
     pub(crate) fn begins(&self, other: &SpelledWord) -> bool {
         let len = self.letters.len().min(other.letters.len());
         let begun = &other.letters[..len];
-        self.letters == begun || (len > 2 && distance(&self.letters, begun) <= len.div_ceil(4))
+        // Few letters are rather those of another word.
+        self.letters == begun || (len > 4 && distance(&self.letters, begun) <= len.div_ceil(4))
     }
 }
 

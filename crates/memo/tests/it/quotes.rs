@@ -96,10 +96,14 @@ fn memory_with(settings: &Settings, text: &Text, tokens: &[u32]) -> Memory {
     memory
 }
 
-/// How a prompt is put right, and the text that the memory goes on with.
+/// How a prompt is put right, and the text that the memory of the story goes on with.
 fn repaired(prompt: &str) -> (Option<Repair>, String) {
-    let (_, mut text) = story();
-    let (tokens, prompt) = (text.encode(STORY), text.encode(prompt));
+    repaired_in(STORY, prompt)
+}
+
+fn repaired_in(story: &str, prompt: &str) -> (Option<Repair>, String) {
+    let mut text = Text::new();
+    let (tokens, prompt) = (text.encode(story), text.encode(prompt));
     // Words of the prompt that the story lacks have their letters too.
     let settings = Settings::new(1_000, 999, 7).unwrap().with_words();
     let memory = memory_with(&settings, &text, &tokens);
@@ -135,6 +139,35 @@ fn a_careless_quote_is_put_right() {
         assert_eq!(said, next, "{prompt}: {repair:?}");
         assert!(repair.is_some(), "{prompt}");
     }
+}
+
+/// Where the memory goes on in several ways, what was typed says in which.
+#[test]
+fn a_replay_goes_on_with_what_was_typed() {
+    let nights = "read the old book of the sea every night and slept. ";
+    let text = format!(
+        "He {nights}They {nights}She read the old book of the sea once in spring and wept."
+    );
+    let (repair, said) = repaired_in(&text, "read the old book of the sae once in");
+    assert_eq!(said, " spring and wept.", "{repair:?}");
+}
+
+#[test]
+fn a_short_last_word_is_not_the_beginning_of_another() {
+    let text = "Only one of the old trails was routed through the upper town as well.";
+    let (repair, said) = repaired_in(text, "one of the old trails was routed the");
+    assert_eq!(said, " upper town as well", "{repair:?}");
+}
+
+/// The last token of a long quote is another, and a word where a sign was.
+#[test]
+fn a_wrong_last_token_is_read_as_the_right_one() {
+    let (memory, mut text) = story();
+    let before = STORY.find(", and he counted").unwrap();
+    let mut prompt = text.encode(&STORY[..before]);
+    prompt.extend(text.encode(" rocks"));
+    let next = BACKOFF.best_repaired(&memory, &prompt, &mut Scratch::default()).unwrap();
+    assert_eq!(text.decode(&[next]), " and");
 }
 
 #[test]

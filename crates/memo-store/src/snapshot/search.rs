@@ -1,0 +1,184 @@
+//! The search for a prompt: the place in the memory that it is quoted from, however it was typed.
+//!
+//! A text that begins in the middle of a sentence has other tokens than there, where a space comes before it; so a prompt is looked
+//! for in two forms, as it was typed and after a space. Each is looked up as it is first, which takes little; only if neither
+//! stands in the memory, the one that is better known is put right.
+
+use super::healing::Healing;
+use super::{MatchKind, PromptMatch};
+use crate::error::Error;
+use memo::readout::{BACKOFF, Matching, Repair, Scratch};
+use memo::sparse::Memory;
+use memo_text::Tokenizer;
+
+/// Tokens of a prompt that is put right in both forms: the first word of a longer one makes no difference.
+const SHORT: usize = 12;
+
+/// A prompt's match, and the tokens to go on from if that are others.
+pub(super) struct Found {
+    pub(super) matched: PromptMatch,
+    pub(super) context: Option<Vec<u32>>,
+    /// The end of the prompt, if it is to be chosen again.
+    pub(super) healing: Option<Healing>,
+    /// Text of a word that was only begun, which the completion owes.
+    pub(super) owed: String,
+    /// What was read last: of a verbatim prompt, its end.
+    pub(super) scratch: Scratch,
+}
+
+/// A prompt in one of its forms, which the memory does not have as it is.
+struct Form {
+    prompt: Vec<u32>,
+    healing: Option<Healing>,
+    matching: Matching,
+    /// How many of its last tokens stand together once its end is chosen again, if that makes a quote of it.
+    healed: Option<usize>,
+    /// Whether these are the tokens that were typed.
+    typed: bool,
+}
+
+/// What the search came to in one form.
+enum Looked {
+    Found(Found),
+    Unknown(Form),
+}
+
+/// A search for prompts.
+pub(super) struct Search<'s> {
+    pub(super) memory: &'s Memory,
+    pub(super) tokenizer: &'s Tokenizer,
+}
+
+impl Search<'_> {
+    /// Looks for a prompt whose end may be chosen again; `text` says that its first word may be looked for after a space.
+    pub(super) fn find(
+        &self,
+        prompt: &[u32],
+        healing: Option<Healing>,
+        text: bool,
+    ) -> Result<Found, Error> {
+        let mut forms = match self.look(prompt.to_vec(), healing, true)? {
+            Looked::Found(found) => return Ok(found),
+            Looked::Unknown(form) => vec![form],
+        };
+        if let Some(prompt) = if text { self.inside_a_text(prompt)? } else { None } {
+            let healing = Healing::new(self.tokenizer, &prompt);
+            match self.look(prompt, healing, false)? {
+                Looked::Found(found) => return Ok(found),
+                Looked::Unknown(form) => forms.push(form),
+            }
+        }
+        // The better known one first; of equals, that which was typed.
+        forms.sort_by_key(|form| std::cmp::Reverse(form.matching.runs.iter().sum::<usize>()));
+        let tried = if prompt.len() <= SHORT { forms.len() } else { 1 };
+        let mut scratch = Scratch::default();
+        let mut near: Option<Found> = None;
+        for form in &forms[..tried] {
+            let Form { prompt, matching, .. } = form;
+            let repair = BACKOFF.repair(self.memory, prompt, matching, &mut scratch)?;
+            // A quote that only its beginning does not go with is not put right by less.
+            let better = |repair: &Repair| {
+                !matching.is_quote() || repair.differences > 0 || repair.run > matching.run()
+            };
+            if let Some(repair) = repair.filter(better) {
+                let found = self.repaired(prompt, repair);
+                if near.as_ref().is_none_or(|near| found.matched.tokens > near.matched.tokens) {
+                    near = Some(found);
+                }
+            }
+        }
+        if let Some(near) = near {
+            return Ok(near);
+        }
+        // The first of equals.
+        let rank = |form: &Form| std::cmp::Reverse((form.kind().rank(), form.tokens()));
+        forms.sort_by_key(rank);
+        let best = forms.swap_remove(0);
+        let (kind, tokens) = (best.kind(), best.tokens());
+        Ok(best.found(kind, tokens))
+    }
+
+    /// The prompt as it is tokenized after a space: whoever quotes from the middle of a sentence does not type that.
+    fn inside_a_text(&self, prompt: &[u32]) -> Result<Option<Vec<u32>>, Error> {
+        if !self.tokenizer.is_subword() {
+            return Ok(None);
+        }
+        let text = self.tokenizer.decode_lossy(prompt);
+        if text.is_empty() || text.starts_with(char::is_whitespace) {
+            return Ok(None);
+        }
+        Ok(Some(self.tokenizer.encode(&format!(" {text}"))?))
+    }
+
+    /// Looks for a prompt as it is, and with its end chosen again.
+    fn look(
+        &self,
+        prompt: Vec<u32>,
+        healing: Option<Healing>,
+        typed: bool,
+    ) -> Result<Looked, Error> {
+        let mut scratch = Scratch::default();
+        let matching = BACKOFF.matching(self.memory, &prompt, &mut scratch)?;
+        let mut form = Form { prompt, healing, matching, healed: None, typed };
+        if form.matching.is_clear() {
+            let tokens = form.matching.run();
+            let found = form.found(MatchKind::Verbatim, tokens);
+            return Ok(Looked::Found(Found { scratch, ..found }));
+        }
+        let healing = form.healing.as_ref();
+        let healed = healing.map(|healing| healing.healed(self.memory, self.tokenizer));
+        if let Some(healed) = healed.transpose()?.flatten() {
+            let matching = BACKOFF.matching(self.memory, &healed, &mut scratch)?;
+            if healed.len() > 1 && matching.is_clear() {
+                return Ok(Looked::Found(form.found(MatchKind::Verbatim, matching.run())));
+            }
+            let quote = healed.len() > 1 && matching.is_quote() && matching.is_settled();
+            form.healed = quote.then_some(matching.run());
+        }
+        Ok(Looked::Unknown(form))
+    }
+
+    /// A prompt that was put right.
+    fn repaired(&self, prompt: &[u32], repair: Repair) -> Found {
+        let (typed, remembered) = repair.differ;
+        let text = |tokens: &[u32]| self.tokenizer.decode_lossy(tokens).trim().to_owned();
+        let differs = (text(&prompt[typed]), text(&repair.context[remembered]));
+        let (typed, remembered) = Some(differs).filter(|(a, b)| a != b).unzip();
+        let owed = repair.begun.map_or_else(String::new, |(word, letters)| {
+            text(&repair.context[word]).chars().skip(letters).collect()
+        });
+        let (kind, tokens, of) = (MatchKind::Near, repair.run, prompt.len());
+        let matched = PromptMatch { kind, tokens, of, typed, remembered };
+        let (context, scratch) = (Some(repair.context), Scratch::default());
+        Found { matched, context, healing: None, owed, scratch }
+    }
+}
+
+impl Form {
+    /// How many of its last tokens stand together.
+    fn tokens(&self) -> usize {
+        self.healed.unwrap_or(self.matching.run())
+    }
+
+    /// In what way the prompt is known, if it cannot be put right.
+    fn kind(&self) -> MatchKind {
+        match self.tokens() {
+            _ if self.matching.is_quote() || self.healed.is_some() => MatchKind::Verbatim,
+            2.. => MatchKind::General,
+            _ => MatchKind::None,
+        }
+    }
+
+    /// A prompt that is gone on from as it is.
+    fn found(self, kind: MatchKind, tokens: usize) -> Found {
+        let of = self.prompt.len();
+        let matched = PromptMatch { kind, tokens, of, typed: None, remembered: None };
+        // A prompt that was typed like this is healed whatever is known of it.
+        let (context, healing) = if self.typed {
+            (None, self.healing)
+        } else {
+            (Some(self.prompt), self.healing.filter(|_| kind == MatchKind::Verbatim))
+        };
+        Found { matched, context, healing, owed: String::new(), scratch: Scratch::default() }
+    }
+}
