@@ -1,24 +1,32 @@
 //! Measures perplexity on numbered tokens, as programs that count words do, so that they can be compared on the same numbers:
 //!
 //! ```text
-//! cargo run -p memo --example held_out VOCABULARY FIRST[,CLASSES] TEXT...
+//! cargo run -p memo --example held_out [--recent W] VOCABULARY FIRST[,CLASSES] TEXT...
 //! ```
 //!
 //! A file has documents, one a line, of numbers below VOCABULARY with spaces between them (0: one more than FIRST has, and one for
 //! all others; see the example `tokens` of `memo-text`). FIRST is memorized, without contexts of words. Each TEXT is scored, all tokens but ends of
 //! documents: those that FIRST has, and all. CLASSES is a lexicon for them: lines of a number and a class.
+//! W is how much the context memory counts: 0, not at all, unless it is said.
 
 use memo::lexicon::Lexicon;
-use memo::readout::{BACKOFF, score};
+use memo::readout::{BACKOFF, Backoff, score};
 use memo::sparse::{Memory, Settings};
 use memo::words::Words;
 use std::error::Error;
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let recent = arguments.iter().position(|argument| argument == "--recent");
+    let recent = match recent {
+        Some(at) if at + 1 < arguments.len() => {
+            arguments.drain(at..at + 2).next_back().unwrap_or_default().parse()?
+        }
+        _ => 0.0,
+    };
     let [vocabulary, first, texts @ ..] = arguments.as_slice() else {
-        return Err("usage: held_out VOCABULARY FIRST TEXT...".into());
+        return Err("usage: held_out [--recent W] VOCABULARY FIRST[,CLASSES] TEXT...".into());
     };
     let (first, classes) = first.split_once(',').unwrap_or((first, ""));
     let first = read(first)?;
@@ -37,12 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Memory::with_words(settings, Some(Arc::new(words.with_lexicon(lexicon))))?
     };
     first.iter().try_for_each(|document| memory.memorize(document))?;
-    let mut readout = BACKOFF.clone();
-    if let Ok(v) = std::env::var("GW") {
-        for (i, x) in v.split(',').enumerate() {
-            readout.constants.general[i] = x.parse()?;
-        }
-    }
+    let readout = Backoff { recent, ..BACKOFF.clone() };
     println!("{:.1} bytes", memory.usage().total() as f64 / memory.positions() as f64);
     for text in texts {
         let (mut known, mut all) = ((0.0, 0), (0.0, 0));

@@ -138,9 +138,12 @@ fn answer(
     let report: Box<dyn Report> = match command {
         Some(":quit" | ":q") => return Ok(Answer::End),
         Some(":help" | ":h") => Box::new(Help { help: HELP }),
-        Some(":why") => {
-            Box::new(why(model, said()?, words.next(), &options.sampling.reading.options())?)
-        }
+        Some(":why") => Box::new(why(
+            model,
+            said()?,
+            words.next(),
+            &options.sampling.reading.options(ReadOptions::default()),
+        )?),
         Some(":sources") => {
             let mut said = said()?.clone();
             said.add_sources(model)?;

@@ -8,7 +8,9 @@ use crate::output::{Coded, FAINT, Report, UNKNOWN, styled};
 use crate::progress::Progress;
 use anstyle::{AnsiColor, Style};
 use memo::readout::Sampling;
-use memo_store::{Completion, CompletionOptions, MatchKind, PromptMatch, Snapshot, fresh_seed};
+use memo_store::{
+    Completion, CompletionOptions, MatchKind, PromptMatch, ReadOptions, Snapshot, fresh_seed,
+};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
 use std::io::Write;
@@ -109,7 +111,7 @@ impl SamplingOptions {
             heal: true,
             find: true,
             guess: self.guess,
-            read: self.reading.options(),
+            read: self.reading.options(ReadOptions::completing()),
         };
         options.check()?;
         Ok(options)

@@ -8,7 +8,7 @@ use crate::printed::Printed;
 use crate::progress::Progress;
 use memo_store::{
     ClosestPassages, ContextUnit, Excerpt, Explanation, GeneralCandidate, GeneralSource,
-    GeneralUnit, Passage, SlotEvidence,
+    GeneralUnit, Passage, ReadOptions, SlotEvidence,
 };
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
@@ -147,8 +147,11 @@ pub(crate) fn explain(
     let model = snapshot(&options.model, progress)?;
     let prompt = given(&options.prompt)?;
     progress.step("explaining");
-    let explanation =
-        model.explain(&prompt, options.candidates as usize, &options.reading.options())?;
+    let explanation = model.explain(
+        &prompt,
+        options.candidates as usize,
+        &options.reading.options(ReadOptions::default()),
+    )?;
     Ok(Box::new(ExplanationOutput { prompt, explanation }))
 }
 

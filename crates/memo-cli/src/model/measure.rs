@@ -6,7 +6,7 @@ use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::printed::Printed;
 use crate::progress::Progress;
 use anyhow::bail;
-use memo_store::{RecallReport, ScoreReport, Snapshot};
+use memo_store::{ReadOptions, RecallReport, ScoreReport, Snapshot};
 use memo_text::{Corpus, CorpusOptions};
 use std::fmt::Formatter;
 use std::path::Path;
@@ -44,7 +44,11 @@ pub(crate) fn recall(
     let model = snapshot(&options.model, progress)?;
     let texts = read(&options.file, &model)?;
     Ok(Box::new(Printed::new(
-        model.recall(&texts, &options.reading.options(), &progress.observer())?,
+        model.recall(
+            &texts,
+            &options.reading.options(ReadOptions::default()),
+            &progress.observer(),
+        )?,
         print_recall,
     )))
 }
@@ -53,14 +57,21 @@ fn print_score(report: &ScoreReport, f: &mut Formatter<'_>) -> std::fmt::Result 
     let (likelihood, tokens) = (report.log_likelihood, thousands(report.tokens as u64));
     let details = format!("log-likelihood {likelihood:.2} of {tokens} tokens, ends included");
     let perplexity = styled(GOOD, format!("{:.2}", report.perplexity));
-    writeln!(f, "perplexity {perplexity}  {}", styled(FAINT, details))
+    writeln!(f, "perplexity {perplexity}  {}", styled(FAINT, details))?;
+    let Some(alone) = report.perplexity_alone else { return Ok(()) };
+    let details = styled(FAINT, "by the memory alone, without what the texts say themselves");
+    writeln!(f, "perplexity {alone:.2}  {details}")
 }
 
 pub(crate) fn score(options: &FileOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let model = snapshot(&options.model, progress)?;
     let texts = read(&options.file, &model)?;
     Ok(Box::new(Printed::new(
-        model.score(&texts, &options.reading.options(), &progress.observer())?,
+        model.score(
+            &texts,
+            &options.reading.options(ReadOptions::default()),
+            &progress.observer(),
+        )?,
         print_score,
     )))
 }

@@ -111,7 +111,7 @@ impl Options {
             heal: true,
             find: true,
             guess: false,
-            read: ReadOptions::default(),
+            read: ReadOptions::completing(),
         };
         checked(options, limits)
     }

@@ -42,7 +42,8 @@ pub struct CompletionOptions {
     pub find: bool,
     /// Whether to go on where the memory does not know how; with a temperature, completions always do.
     pub guess: bool,
-    /// How the memory is read.
+    /// How the memory is read. The context memory, which has the prompt, is read where the completion may guess: with a temperature, or
+    /// with `guess`.
     pub read: ReadOptions,
 }
 
@@ -58,7 +59,7 @@ impl Default for CompletionOptions {
             heal: true,
             find: true,
             guess: false,
-            read: ReadOptions::default(),
+            read: ReadOptions::completing(),
         }
     }
 }
@@ -322,7 +323,11 @@ impl CompletionStream {
             };
             return Ok(Some(CompletionChoice { chosen, score, context }));
         }
-        let readout = options.read.readout();
+        let mut readout = options.read.readout();
+        if !options.guesses() {
+            // Only what the memory knows is said then, and it does not know the prompt.
+            readout.recent = 0.0;
+        }
         let (choice, score) = match options.top {
             Some(top) => {
                 let (choice, score) = generation

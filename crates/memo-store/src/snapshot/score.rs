@@ -73,6 +73,9 @@ pub struct ScoreReport {
     pub log_likelihood: f64,
     /// Their perplexity a token.
     pub perplexity: f64,
+    /// What it is by the memory alone, if the context memory was read too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub perplexity_alone: Option<f64>,
 }
 
 /// Positions that are read at once: between them the observer is asked whether to go on.
@@ -88,7 +91,7 @@ impl Snapshot {
         Ok(read.readout().distribution(self.memory()?, context, &mut Scratch::default())?)
     }
 
-    /// How many of the last tokens of a context can matter.
+    /// How many of the last tokens of a context can matter, unless the context memory is read.
     pub fn window(&self) -> Result<usize, Error> {
         Ok(BACKOFF.window(self.memory()?))
     }
@@ -129,7 +132,7 @@ impl Snapshot {
         Ok(best_at(self.memory()?, &read.readout(), text, positions)?)
     }
 
-    /// The probability of texts, their ends included.
+    /// The probability of texts, their ends included; with a context memory, that without it too.
     pub fn score(
         &self,
         texts: &[Vec<u32>],
@@ -137,6 +140,12 @@ impl Snapshot {
         observer: &Observer,
     ) -> Result<ScoreReport, Error> {
         read.check()?;
+        let perplexity_alone = if read.recent > 0.0 {
+            let alone = ReadOptions { recent: 0.0, ..*read };
+            Some(self.score(texts, &alone, observer)?.perplexity)
+        } else {
+            None
+        };
         let (mut log_likelihood, mut tokens) = (0.0, 0);
         each_slice("scoring", texts, observer, |text, slice| {
             let scores = self.token_scores(text, slice, 0, read)?;
@@ -145,7 +154,7 @@ impl Snapshot {
             Ok(())
         })?;
         let perplexity = (-log_likelihood / tokens.max(1) as f64).exp();
-        Ok(ScoreReport { tokens, log_likelihood, perplexity })
+        Ok(ScoreReport { tokens, log_likelihood, perplexity, perplexity_alone })
     }
 
     /// The share of the tokens of texts that the model recalls.

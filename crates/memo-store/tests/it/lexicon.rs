@@ -132,10 +132,12 @@ fn copies_have_the_lexicon() {
         let differ: Vec<_> = general.sources.iter().map(|s| s.differences.clone()).collect();
         let expected = vec![vec![["Fiat".to_owned(), "Volvo".to_owned()]]];
         assert_eq!(differ, if snapshot.stats().unwrap().frozen { vec![] } else { expected });
-        let off = snapshot.explain(prompt, 1, &ReadOptions { generalize: 0.0 }).unwrap();
+        let off = snapshot
+            .explain(prompt, 1, &ReadOptions { generalize: 0.0, ..ReadOptions::default() })
+            .unwrap();
         assert!(off.candidates[0].general.is_empty());
     }
-    let nonsense = ReadOptions { generalize: f64::NAN };
+    let nonsense = ReadOptions { generalize: f64::NAN, ..ReadOptions::default() };
     assert!(matches!(store.explain(prompt, 1, &nonsense), Err(Error::Option { .. })));
 }
 

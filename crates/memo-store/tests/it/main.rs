@@ -21,6 +21,7 @@ mod limits;
 mod passages;
 mod prove;
 mod readers;
+mod recent;
 #[cfg(unix)]
 mod room;
 mod selection;

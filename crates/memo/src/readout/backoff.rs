@@ -7,8 +7,10 @@
 //!    something new. But a prompt that is all in the memory is probably a quote, and goes on as it did there. How well the
 //!    longest context has foretold the last few tokens, compared with step 1, says how probable that is (`trust`), and so
 //!    much of the probability goes to what followed the longest context. New text is not foretold and loses nothing.
+//! 3. **What the text says itself** (`recent`), if that is asked for: its own names and phrases are expected again.
 
 use super::ahead::Ahead;
+use super::recent::{ContextMemory, Recent};
 use super::trust::Trust;
 use super::{Constants, Distribution};
 use crate::sparse::{Context, Error, Level, Levels, Memory, Reader, Totals, Weighing};
@@ -20,6 +22,9 @@ pub struct Backoff {
     pub constants: Constants,
     /// How much generalised contexts count, from not at all to as much as was measured best.
     pub generalize: f64,
+    /// How much the context memory counts, which expects again what the text itself said: from not at all to as much as was measured
+    /// best. It sees further back than anything else: see [`Backoff::window`].
+    pub recent: f64,
 }
 
 impl Default for Backoff {
@@ -37,6 +42,7 @@ pub struct Scratch {
     pub(super) reader: Reader,
     pub(super) trust: Trust,
     pub(super) ahead: Ahead,
+    pub(super) recent: ContextMemory,
 }
 
 /// The most that generalised contexts count.
@@ -77,6 +83,11 @@ impl Levels {
         &self.words()[nearer..]
     }
 
+    /// The tokens of the longest exact context that occurred.
+    pub(super) fn exact(&self) -> usize {
+        self.tokens().last().map_or(usize::from(self.first.total > 0), |level| level.span)
+    }
+
     /// The longest context that occurred, if it has more than one token.
     pub(super) fn longest(&self) -> Option<&Level> {
         self.further_words().last().or(self.tokens().last())
@@ -84,7 +95,8 @@ impl Levels {
 }
 
 impl Backoff {
-    const DEFAULT: Backoff = Backoff { constants: Constants::DEFAULT, generalize: 1.0 };
+    const DEFAULT: Backoff =
+        Backoff { constants: Constants::DEFAULT, generalize: 1.0, recent: 0.0 };
 
     /// Returns the distribution of the token after a context: every probability is positive, and they sum to 1. It depends on the
     /// memory and the context alone.
@@ -94,9 +106,40 @@ impl Backoff {
         context: &[u32],
         scratch: &mut Scratch,
     ) -> Result<Distribution<'m>, Error> {
+        self.distribution_after(memory, context, context, scratch)
+    }
+
+    /// Returns the same where the context memory has another text: while a prompt is continued, the prompt, so that what is said
+    /// does not repeat itself.
+    pub(super) fn distribution_after<'m>(
+        &self,
+        memory: &'m Memory,
+        said: &[u32],
+        context: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<Distribution<'m>, Error> {
         let quote = self.read(memory, context, scratch)?;
+        let recent = self.recent(memory, said, context, scratch)?;
         let levels = &scratch.reader.levels;
-        Distribution::new(memory, levels, quote, self.generalized(levels))
+        Distribution::new(memory, levels, quote, self.generalized(levels), recent)
+    }
+
+    /// Returns what the context memory of a text expects after a context that was read.
+    fn recent(
+        &self,
+        memory: &Memory,
+        said: &[u32],
+        context: &[u32],
+        scratch: &mut Scratch,
+    ) -> Result<Option<Recent>, Error> {
+        if self.recent <= 0.0 {
+            return Ok(None);
+        }
+        let recency = &self.constants.recent;
+        let Scratch { reader, recent, .. } = scratch;
+        recent.follow(memory, memory.view(said)?, recency);
+        let exact = reader.levels.exact();
+        Ok(recent.read(memory.view(context)?, exact, self.recent, recency))
     }
 
     /// Returns what generalised contexts that were read count beside exact ones.
@@ -164,7 +207,8 @@ impl Backoff {
         let Scratch { reader, trust, .. } = scratch;
         trust.read(memory, memory.view(context)?, reader)?;
         let levels = &reader.levels;
-        let weigh = |quote| Distribution::new(memory, levels, quote, self.generalized(levels));
+        let weigh =
+            |quote| Distribution::new(memory, levels, quote, self.generalized(levels), None);
         let best = match levels.longest() {
             Some(level) => {
                 // What all get that followed equally often does not change their order.
@@ -203,16 +247,19 @@ impl Backoff {
         scratch: &mut Scratch,
     ) -> Result<bool, Error> {
         let quote = self.read(memory, context, scratch)?;
+        let recent = self.recent(memory, context, context, scratch)?;
         let Some(level) = scratch.reader.levels.longest() else { return Ok(false) };
         let own = Interpolation::new(&level.totals);
         let each = quote / level.totals.total as f64;
         let general = self.generalized(&scratch.reader.levels);
-        let exact = (1.0 - quote) * (1.0 - general);
+        let recent = recent.map_or(0.0, |recent| recent.weight);
+        let exact = (1.0 - quote) * (1.0 - general) * (1.0 - recent);
         let gets = |count: i64| exact * own.share(count, 0) + count as f64 * each;
         let others = level.list.iter().filter(|(other, _)| *other != token);
         let most = others.map(|&(_, count)| gets(count)).fold(0.0, f64::max);
-        // At worst, one of the others gets all that is left to shorter contexts and to generalised ones.
-        Ok(gets(level.count(token)) > most + exact * own.rest + (1.0 - quote) * general)
+        // At worst, one of the others gets all that is left to shorter contexts, to generalised ones and to the text itself.
+        let others = exact * own.rest + (1.0 - quote) * (general * (1.0 - recent) + recent);
+        Ok(gets(level.count(token)) > most + others)
     }
 
     /// Reads what followed a context; returns how probable it is that it is being quoted.
@@ -242,7 +289,8 @@ impl Backoff {
 
     /// Returns how many of the last tokens of a context can matter.
     pub fn window(&self, memory: &Memory) -> usize {
-        memory.settings().reach() + self.constants.window + 1
+        let window = memory.settings().reach() + self.constants.window + 1;
+        if self.recent > 0.0 { window.max(self.constants.recent.window) } else { window }
     }
 }
 

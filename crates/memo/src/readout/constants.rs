@@ -23,6 +23,30 @@ pub struct Constants {
     /// The same where a generalised context has more units without a class than the longest exact one has tokens: it is the
     /// more particular of the two.
     pub particular: f64,
+    /// What the context memory expects, and how much that counts.
+    pub recent: Recency,
+}
+
+/// The constants of the context memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recency {
+    /// How many of the last tokens it has.
+    pub window: usize,
+    /// Half of what it expects before any context goes by this many of them, the nearest; half by all.
+    pub near: usize,
+    /// What is taken off the count of a successor.
+    pub off: f64,
+    /// Log-odds that it knows better than the memory where none of the last tokens stands in it with a successor, one, two, or three.
+    pub matched: [f64; 4],
+    /// What the logarithm of the number of its rare tokens adds to these: tokens that the memory would not expect even once among so
+    /// many.
+    pub rare: f64,
+    /// What the log-odds add that a rare token has stood there before: names that come back will go on to.
+    pub again: f64,
+    /// What each token of the longest exact context in the memory adds, up to `most_exact`.
+    pub exact: f64,
+    /// See `exact`.
+    pub most_exact: usize,
 }
 
 impl Constants {
@@ -35,11 +59,21 @@ impl Constants {
         words: [0.05, 0.5],
         general: [0.45, 0.54, 0.49, 0.41, 0.34, 0.23, 0.16],
         particular: 0.9,
+        recent: Recency {
+            window: 2000,
+            near: 200,
+            off: 0.7,
+            matched: [2.2, 3.12, 3.67, 4.19],
+            rare: 0.0,
+            again: 1.0,
+            exact: -0.23,
+            most_exact: 12,
+        },
     };
 
     /// What generalised contexts count beside exact ones.
     pub(super) fn general(&self, levels: &Levels) -> f64 {
-        let exact = levels.tokens().last().map_or(usize::from(levels.first.total > 0), |l| l.span);
+        let exact = levels.exact();
         if levels.general.iter().any(|general| general.literal > exact) {
             return self.particular;
         }

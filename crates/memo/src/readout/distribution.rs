@@ -2,6 +2,7 @@
 
 use super::backoff::Interpolation;
 use super::general::General;
+use super::recent::Recent;
 use crate::sparse::prior::Prior;
 use crate::sparse::{Error, Level, Levels, Memory};
 use std::borrow::Cow;
@@ -24,16 +25,19 @@ pub struct Distribution<'m> {
     listed: Vec<(u32, f64)>,
     /// What generalised contexts say, by level of the lexicon.
     general: Vec<General<'m>>,
+    /// What the text itself says.
+    recent: Option<Recent>,
 }
 
 impl<'m> Distribution<'m> {
     /// Makes the distribution after contexts that were read; `quote` goes to what followed the longest of them, and of the rest a part
-    /// to what generalised contexts say.
+    /// to what generalised contexts say, and to what the text itself does.
     pub(super) fn new(
         memory: &'m Memory,
         levels: &Levels,
         quote: f64,
         generalized: f64,
+        recent: Option<Recent>,
     ) -> Result<Self, Error> {
         let prior = memory.prior();
         let first = Interpolation::new(&levels.first);
@@ -76,11 +80,12 @@ impl<'m> Distribution<'m> {
         }
         let known = levels.general.iter().filter(|general| !general.levels().is_empty()).count();
         let quote = if levels.longest().is_some() { quote } else { 0.0 };
-        rest *= 1.0 - generalized;
+        let elsewhere = 1.0 - recent.as_ref().map_or(0.0, |recent| recent.weight);
+        rest *= (1.0 - generalized) * elsewhere;
         let mut general = Vec::new();
         for (i, read) in levels.general.iter().enumerate().filter(|_| generalized > 0.0) {
             if !read.levels().is_empty() {
-                let weight = (1.0 - quote) * generalized / known as f64;
+                let weight = elsewhere * (1.0 - quote) * generalized / known as f64;
                 general.push(General::new(memory, i, read, weight)?);
             }
         }
@@ -92,13 +97,20 @@ impl<'m> Distribution<'m> {
         for (_, p) in &mut listed {
             *p *= rest;
         }
+        let recent = recent.map(|recent| recent.beside(quote));
         let Levels { before, most, .. } = *levels;
-        Ok(Distribution { memory, before, first, most, rest, listed, general })
+        Ok(Distribution { memory, before, first, most, rest, listed, general, recent })
     }
 
     /// What a token gets in all, of which `exact` from exact contexts.
     fn whole(&self, token: u32, exact: f64) -> f64 {
-        self.general.iter().fold(exact, |p, general| p + general.share(token))
+        let p = self.general.iter().fold(exact, |p, general| p + general.share(token));
+        self.recent.as_ref().map_or(p, |recent| p + recent.share(token))
+    }
+
+    /// What each token of the text itself gets of that, in order.
+    fn recent(&self) -> Vec<(u32, f64)> {
+        self.recent.as_ref().map_or_else(Vec::new, Recent::all)
     }
 
     fn prior(&self, token: u32) -> f64 {
@@ -126,14 +138,16 @@ impl<'m> Distribution<'m> {
         let all: Vec<Vec<(u32, f64)>> = self.general.iter().map(General::all).collect();
         let general = || self.general.iter().zip(&all);
         let whole = |token: u32, exact: f64| {
-            general().fold(exact, |p, (general, all)| p + general.share_in(all, token))
+            let p = general().fold(exact, |p, (general, all)| p + general.share_in(all, token));
+            self.recent.as_ref().map_or(p, |recent| p + recent.share(token))
         };
         let listed = self.listed.iter().map(|&(token, exact)| (token, whole(token, exact)));
         let mut best = listed.fold((0, -1.0), |a, b| if better(a, b) { b } else { a });
         // No other token can have more than the most frequent successor with the largest prior.
         let highest = self.first.share(self.most, 0) + self.first.rest * self.prior(prior.best);
         let general: f64 = general().map(|(general, all)| general.most(all)).sum();
-        if best.1 > self.rest * highest + general {
+        let recent = self.recent.as_ref().map_or(0.0, Recent::most);
+        if best.1 > self.rest * highest + general + recent {
             return Ok(best.0);
         }
         if !self.general.is_empty() {
@@ -142,13 +156,15 @@ impl<'m> Distribution<'m> {
         }
         let mut consider = |token: u32, count: i64| {
             let listed = self.listed.binary_search_by_key(&token, |&(token, _)| token).is_ok();
-            let next = (token, self.unlisted(token, count));
+            let next = (token, self.whole(token, self.unlisted(token, count)));
             if !listed && better(best, next) {
                 best = next;
             }
         };
         self.memory.each_successor(self.before, &mut consider)?;
-        consider(prior.best, self.memory.followed(self.before, prior.best)?);
+        for token in self.recent().into_iter().map(|(token, _)| token).chain([prior.best]) {
+            consider(token, self.memory.followed(self.before, token)?);
+        }
         Ok(best.0)
     }
 
@@ -166,25 +182,50 @@ impl<'m> Distribution<'m> {
             p[token as usize] = listed;
         }
         self.general.iter().for_each(|general| general.add(&mut p));
+        self.recent().into_iter().for_each(|(token, more)| p[token as usize] += more);
         Ok(p)
     }
 
-    /// Returns the tokens that followed the last one, and no longer context, with their probabilities, in order.
-    fn followed(&self) -> Result<Vec<(u32, f64)>, Error> {
+    /// Returns the tokens that followed longer contexts, or stand in the text itself, with their probabilities, in order.
+    fn listed(&self) -> Result<Cow<'_, [(u32, f64)]>, Error> {
+        let recent = self.recent();
+        if recent.is_empty() {
+            return Ok(Cow::Borrowed(&*self.listed));
+        }
+        let own = |token: u32| self.listed.binary_search_by_key(&token, |&(token, _)| token);
+        let mut listed = self.listed.clone();
+        for (token, more) in recent {
+            match own(token) {
+                Ok(at) => listed[at].1 += more,
+                Err(_) => {
+                    let count = self.memory.followed(self.before, token)?;
+                    listed.push((token, self.unlisted(token, count) + more));
+                }
+            }
+        }
+        // Two runs that are in order.
+        listed.sort_by_key(|&(token, _)| token);
+        Ok(Cow::Owned(listed))
+    }
+
+    /// Returns the tokens that followed the last one, and are none of those `listed`, with their probabilities, in order.
+    fn followed(&self, listed: &[(u32, f64)]) -> Result<Vec<(u32, f64)>, Error> {
         let mut followed = Vec::new();
         self.memory.each_successor(self.before, |token, count| {
-            if count > 0 && self.listed.binary_search_by_key(&token, |&(token, _)| token).is_err() {
+            if count > 0 && listed.binary_search_by_key(&token, |&(token, _)| token).is_err() {
                 followed.push((token, self.unlisted(token, count)));
             }
         })?;
         Ok(followed)
     }
 
-    /// Returns all probabilities in three parts: tokens that followed longer contexts; those that followed the last token alone; and what
-    /// the prior of any other is multiplied by. With generalised contexts, all tokens have a probability of their own.
+    /// Returns all probabilities in three parts: tokens that followed longer contexts or stand in the text itself; others that
+    /// followed the last token; and what the prior of any other is multiplied by. With generalised contexts, all tokens have a probability of their own.
     pub(super) fn parts(&self) -> Result<Parts<'_>, Error> {
         let (listed, followed, rest) = if self.general.is_empty() {
-            (Cow::Borrowed(&*self.listed), self.followed()?, self.rest * self.first.rest)
+            let listed = self.listed()?;
+            let followed = self.followed(&listed)?;
+            (listed, followed, self.rest * self.first.rest)
         } else {
             (Cow::Owned((0..).zip(self.dense()?).collect()), Vec::new(), 0.0)
         };

@@ -31,6 +31,8 @@ impl Default for Sampling {
 #[derive(Clone, Debug)]
 pub struct Generation {
     context: Vec<u32>,
+    /// What the context memory has: the prompt, unless it is a quote.
+    prompt: Vec<u32>,
     sampling: Sampling,
     draws: Draws,
     scratch: Scratch,
@@ -43,14 +45,15 @@ impl Generation {
     pub fn new(prompt: &[u32], sampling: Sampling) -> Self {
         let draws = Stream::new(sampling.seed, Purpose::Sampling, 0).draws();
         let (scratch, drawing) = Default::default();
-        Generation { context: prompt.to_vec(), sampling, draws, scratch, drawing, quoting: false }
+        let (context, prompt) = (prompt.to_vec(), prompt.to_vec());
+        Generation { context, prompt, sampling, draws, scratch, drawing, quoting: false }
     }
 
     /// Takes the prompt for a quote: the most probable token is then what followed the longest match, however little speaks for
     /// it otherwise.
     #[must_use]
     pub fn quoting(self) -> Self {
-        Generation { quoting: true, ..self }
+        Generation { quoting: true, prompt: Vec::new(), ..self }
     }
 
     /// Takes over what was read before, of the prompt or not.
@@ -100,11 +103,12 @@ impl Generation {
         if self.sampling.temperature > 0.0 {
             return Ok(self.choose_seen(memory, readout, |_, _| Ok(()))?.0);
         }
-        let Generation { context, scratch, .. } = self;
+        let Generation { prompt, context, scratch, .. } = self;
         let token = if self.quoting {
             readout.best_of_quote(memory, context, scratch)?
         } else {
-            readout.best_ahead(memory, context, scratch)?
+            let distribution = readout.distribution_after(memory, prompt, context, scratch)?;
+            readout.settle(memory, &self.context, &mut self.scratch, &distribution, false)?
         };
         Ok(Choice { token, draws: self.draws, window: readout.window(memory) })
     }
@@ -117,7 +121,8 @@ impl Generation {
         readout: &Backoff,
         look: impl FnOnce(&Distribution<'_>, u32) -> Result<T, Error>,
     ) -> Result<(Choice, T), Error> {
-        let distribution = readout.distribution(memory, &self.context, &mut self.scratch)?;
+        let Generation { prompt, context, scratch, .. } = self;
+        let distribution = readout.distribution_after(memory, prompt, context, scratch)?;
         let mut draws = self.draws;
         let token = if self.sampling.temperature > 0.0 {
             self.drawing.draw(&distribution, memory.stamp(), &self.sampling, &mut draws)?

@@ -12,13 +12,14 @@ mod draw;
 mod general;
 mod generate;
 mod matching;
+mod recent;
 mod repair;
 mod respell;
 mod score;
 mod trust;
 
 pub use self::backoff::{BACKOFF, Backoff, Scratch};
-pub use self::constants::Constants;
+pub use self::constants::{Constants, Recency};
 pub use self::distribution::Distribution;
 pub use self::generate::{Choice, Generation, Generator, Sampling};
 pub use self::matching::Matching;

@@ -5,6 +5,12 @@ use crate::sparse::{Error, Memory};
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// Positions that are read one after the other, at least: a run begins with a look at all of its window.
+const RUN: usize = 64;
+
+/// The same with the context memory, whose window is long.
+const LONG_RUN: usize = 1024;
+
 /// Returns the natural logarithm of each token's probability given those before it, and of the end after the last: one more
 /// than there are tokens. Positions are independent, so all cores work on them; the result does not depend on how many.
 pub fn score(memory: &Memory, readout: &Backoff, text: &[u32]) -> Result<Vec<f64>, Error> {
@@ -83,7 +89,7 @@ fn each<T: Send>(
         all.flat_map(|(i, (_, positions))| positions.clone().map(move |p| (i, p))).collect();
     let seen: Vec<T> = all
         .into_par_iter()
-        .with_min_len(64)
+        .with_min_len(if readout.recent > 0.0 { LONG_RUN } else { RUN })
         .map_init(Scratch::default, |scratch, (i, p)| {
             read(i, &texts[i].0[p.saturating_sub(window)..p], p, scratch)
         })

@@ -540,7 +540,7 @@ mod tests {
         memory.memorize(&text).unwrap();
         let (mut reader, mut other) = (Reader::default(), Reader::default());
         let mut list = Vec::new();
-        for p in (1..200).chain(700..800) {
+        for p in (1usize..200).chain(700..800) {
             let context = &text[p.saturating_sub(80)..p];
             reader.read_tokens(&memory, context).unwrap();
             let levels = &reader.levels;

@@ -13,6 +13,7 @@ mod johnson_lindenstrauss;
 mod lexicon;
 mod paper;
 mod quotes;
+mod recent;
 mod sparse_common;
 mod sparse_exactness;
 mod sparse_oracle;

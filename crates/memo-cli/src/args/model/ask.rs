@@ -11,12 +11,17 @@ pub(crate) struct ReadingOptions {
     #[arg(long, value_name = "W", default_value_t = 1.0, value_parser = weight)]
     #[arg(allow_negative_numbers = true)]
     generalize: f64,
+    /// How much the names and phrases of the text itself count, which are expected again: from 0, not at all, to 1. By default 1 where
+    /// a prompt is continued, 0 elsewhere.
+    #[arg(long, value_name = "W", value_parser = share, allow_negative_numbers = true)]
+    recent: Option<f64>,
 }
 
 impl ReadingOptions {
-    /// The options as the store takes them.
-    pub(crate) fn options(&self) -> ReadOptions {
-        ReadOptions { generalize: self.generalize }
+    /// The options as the store takes them, with what else is said by default.
+    pub(crate) fn options(&self, default: ReadOptions) -> ReadOptions {
+        let recent = self.recent.unwrap_or(default.recent);
+        ReadOptions { generalize: self.generalize, recent }
     }
 }
 
