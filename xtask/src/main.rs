@@ -81,7 +81,7 @@ enum Task {
         #[arg(long, value_name = "FILE")]
         program: Option<PathBuf>,
     },
-    /// Serve 200 clients for a minute, kill the server under load, and check what is left.
+    /// Serve 200 clients for a minute, kill the server under load, and check what is left; then short requests beside long ones.
     Load,
     /// Run the authors' protocol of random texts at full size and print the accuracies.
     Protocol,
@@ -154,7 +154,7 @@ fn load() -> Result<()> {
     cargo(&["build", "--release", "--package", "memo-cli"])?;
     run(Command::new("cargo")
         .args(["test", "--release", "--package", "memo-server", "--test", "it", "load::", "--"])
-        .args(["--ignored", "--nocapture"])
+        .args(["--ignored", "--nocapture", "--test-threads", "1"])
         .env("MEMO_BIN", target().join("release/memo")))
 }
 

@@ -1,5 +1,6 @@
 //! The program `memo`: arguments, printing and exit codes. Everything else is in the libraries.
 
+mod address;
 mod args;
 mod demo;
 mod lexicon;

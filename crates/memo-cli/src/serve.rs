@@ -1,15 +1,15 @@
 //! `memo serve`: a model as a service.
 
-use crate::args::ServeOptions;
+use crate::address::Bound;
+use crate::args::{LogFormat, ServeOptions};
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
 use etcetera::BaseStrategy;
-use memo_server::{Config, Key, Limits};
+use memo_server::{Config, Key, Limits, Log};
 use memo_store::{NewModel, Store};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
@@ -20,7 +20,14 @@ struct Serving {
     tokens: u64,
     made: bool,
     keys: usize,
+    /// What whoever starts it should know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
 }
+
+/// Of addresses that others can reach.
+const PLAIN_HTTP: &str =
+    "plain HTTP: who can listen on the way reads texts and keys; put a proxy with TLS in front";
 
 impl Display for Serving {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
@@ -34,9 +41,16 @@ impl Display for Serving {
             format!("{model}: {documents} {plural}, {tokens} tokens")
         };
         writeln!(f, "  model   {what}")?;
-        writeln!(f, "  page    {}/", self.address)?;
-        writeln!(f, "  OpenAI  {}/v1", self.address)?;
-        writeln!(f, "  API     {}/docs", self.address)?;
+        if let Some(path) = self.address.strip_prefix("unix:") {
+            writeln!(f, "  try     curl --unix-socket {path} http://localhost/health")?;
+        } else {
+            writeln!(f, "  page    {}/", self.address)?;
+            writeln!(f, "  OpenAI  {}/v1", self.address)?;
+            writeln!(f, "  API     {}/docs", self.address)?;
+        }
+        if let Some(note) = self.note {
+            writeln!(f, "  note    {note}")?;
+        }
         writeln!(f, "{}", styled(FAINT, "Ctrl-C stops it."))
     }
 }
@@ -58,8 +72,7 @@ pub(crate) fn run(
     json: bool,
 ) -> anyhow::Result<Box<dyn Report>> {
     let keys = keys(options)?;
-    let here = options.addr.ip().is_loopback();
-    if keys.is_empty() && !here {
+    if keys.is_empty() && !options.addr.is_local()? {
         bail!(
             "--addr {}: others can reach that address, so it needs a key; make one and give it with --api-key-file FILE, \
              --api-key KEY or MEMO_API_KEY",
@@ -69,31 +82,33 @@ pub(crate) fn run(
     let path = options.model.clone().map_or_else(own_model, Ok)?;
     crate::model::refuse_file(&path)?;
     // Bind first, so that no model is made if the address is in use.
-    let listener = TcpListener::bind(options.addr).map_err(|why| {
-        anyhow::anyhow!("cannot listen on {}: {why}; `--addr` takes another address", options.addr)
-    })?;
-    let address = listener.local_addr()?;
+    let bound = options.addr.bind()?;
     progress.step("opening");
     let made = !path.exists();
     let store = open(&path)?;
     let stats = store.stats()?;
-    let config = config(options, keys, &path);
+    let config = config(options, keys, &path, bound.local);
     let keys = config.keys.len();
     progress.end();
     let serving = Serving {
-        address: format!("http://{address}"),
+        address: bound.address.clone(),
         model: short(&path),
         documents: stats.documents.unwrap_or(0),
         tokens: stats.tokens,
         made,
         keys,
+        note: (!bound.local).then_some(PLAIN_HTTP),
     };
     // The reader of standard output may have closed it; that must not stop the server.
     match crate::output::print(&serving, json) {
         Err(error) if !crate::output::is_closed_pipe(&error) => return Err(error),
         _ => {}
     }
-    memo_server::run(store, config, listener)?;
+    // The socket's file is removed when this ends.
+    let Bound { listener, socket, .. } = bound;
+    let served = memo_server::run(store, config, listener);
+    drop(socket);
+    served?;
     Ok(Box::new(Stopped { stopped: true }))
 }
 
@@ -124,11 +139,11 @@ fn own_model() -> anyhow::Result<PathBuf> {
     Ok(folders.data_dir().join("memo").join("default.memo"))
 }
 
-fn config(options: &ServeOptions, keys: Vec<Key>, path: &Path) -> Config {
+fn config(options: &ServeOptions, keys: Vec<Key>, path: &Path, local: bool) -> Config {
     let name =
         path.file_stem().map_or_else(|| "memo".into(), |name| name.to_string_lossy().into_owned());
     let mut hosts = Config::default().hosts;
-    if options.addr.ip().is_loopback() || !options.host.is_empty() {
+    if local || !options.host.is_empty() {
         hosts.extend(options.host.iter().cloned());
     } else {
         // With a key, any host name is allowed.
@@ -138,10 +153,15 @@ fn config(options: &ServeOptions, keys: Vec<Key>, path: &Path) -> Config {
         body: options.max_body << 20,
         prompt: options.max_prompt,
         tokens: options.max_tokens,
+        total: options.max_total,
         rate: options.rate,
         ..Limits::default()
     };
-    Config { name, keys, hosts, origins: options.allow_origin.clone(), limits }
+    let log = match options.log {
+        LogFormat::Plain => Log::Plain,
+        LogFormat::Json => Log::Json,
+    };
+    Config { name, keys, hosts, origins: options.allow_origin.clone(), limits, log }
 }
 
 /// All API keys: from the options, from a file, and from the environment.

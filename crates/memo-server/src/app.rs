@@ -36,9 +36,11 @@ impl AppState {
     pub(crate) fn new(store: Store, config: Config) -> App {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let (model, metrics) = (Arc::new(Model::new(store)), Arc::new(Metrics::new()));
+        let workers = Workers::new(cores, config.limits.waiting, config.keys.len());
+        let turns = workers.turns();
         Arc::new(AppState {
-            workers: Workers::new(cores, config.limits.waiting),
-            tasks: Tasks::new(Arc::clone(&model), Arc::clone(&metrics), MAX_CHANGES),
+            workers,
+            tasks: Tasks::new(Arc::clone(&model), Arc::clone(&metrics), turns, MAX_CHANGES),
             config,
             model,
             metrics,

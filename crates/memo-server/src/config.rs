@@ -16,13 +16,25 @@ pub struct Config {
     pub origins: Vec<String>,
     /// Limits of requests.
     pub limits: Limits,
+    /// What is written to standard error.
+    pub log: Log,
+}
+
+/// What a server writes to standard error. Neither has a text of users.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Log {
+    /// Errors of the model, a line each.
+    #[default]
+    Plain,
+    /// Errors, requests and changes, a JSON object a line.
+    Json,
 }
 
 impl Default for Config {
     fn default() -> Self {
         let hosts = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).to_vec();
         let (keys, origins, limits) = (Vec::new(), Vec::new(), Limits::default());
-        Config { name: "memo".to_owned(), keys, hosts, origins, limits }
+        Config { name: "memo".to_owned(), keys, hosts, origins, limits, log: Log::Plain }
     }
 }
 
@@ -35,13 +47,15 @@ pub struct Limits {
     pub prompt: usize,
     /// The most tokens of a completion.
     pub tokens: usize,
+    /// The most tokens of all completions of a request: prompts, times `n`, times `max_tokens`.
+    pub total: usize,
     /// The most requests a second for each key, with bursts of twice as many.
     pub rate: Option<u32>,
-    /// The most requests that wait for a worker.
+    /// The most requests that are worked on or wait for that.
     pub waiting: usize,
-    /// The most connections at a time.
+    /// The most connections at a time; for a new one beyond that, the idlest is closed.
     pub connections: usize,
-    /// The time for a request to arrive, and for its response to begin.
+    /// The time for a request to arrive, and for its response to begin; without that in which others had their turn.
     pub time: Duration,
 }
 
@@ -51,6 +65,7 @@ impl Default for Limits {
             body: 64 << 20,
             prompt: 1 << 16,
             tokens: 1 << 14,
+            total: 1 << 17,
             rate: None,
             waiting: 512,
             connections: 1024,

@@ -1,7 +1,7 @@
 //! Errors as responses, in the shape that clients of OpenAI's API expect.
 
 use axum::Json;
-use axum::extract::rejection::{BytesRejection, JsonRejection, PathRejection, QueryRejection};
+use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -58,8 +58,8 @@ enum ErrorType {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ErrorCode {
     NotFound,
-    ModelNotFound,
     ContextLengthExceeded,
+    MissingApiKey,
     InvalidApiKey,
     ReadOnlyKey,
     /// Too much waits already; it can be tried again soon.
@@ -149,7 +149,7 @@ impl From<memo_store::Error> for ApiError {
                 return Self::new(StatusCode::INSUFFICIENT_STORAGE, message);
             }
             Error::Pending { transaction, documents, needed, .. } => {
-                eprintln!("memo serve: {error}");
+                crate::log::error(&error);
                 let message = format!(
                     "transaction {transaction} forgets {}, but the server's disk had no room to scrub all of it: that \
                      needs about {needed} bytes; the next forget, or a start of the server, finishes it first",
@@ -174,7 +174,7 @@ impl From<memo_store::Error> for ApiError {
             ) => StatusCode::BAD_REQUEST,
             // Other messages may name paths, which clients must not see.
             _ => {
-                eprintln!("memo serve: {error}");
+                crate::log::error(&error);
                 let message = "the model failed; the server's own output says how";
                 return Self::new(StatusCode::INTERNAL_SERVER_ERROR, message);
             }
@@ -201,21 +201,12 @@ impl From<memo_text::CorpusError> for ApiError {
     }
 }
 
-macro_rules! from_rejection {
-    ($($rejection:ty),*) => {
-        $(impl From<$rejection> for ApiError {
-            fn from(rejection: $rejection) -> Self {
-                Self::new(
-                    // What cannot be parsed is a bad request, whichever layer refuses it.
-                    match rejection.status() {
-                        StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
-                        status => status,
-                    },
-                    rejection.body_text(),
-                )
-            }
-        })*
-    };
+impl From<BytesRejection> for ApiError {
+    fn from(refused: BytesRejection) -> Self {
+        let message = match refused.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => "the request is larger than this server takes",
+            _ => "the request's body did not arrive",
+        };
+        Self::new(refused.status(), message)
+    }
 }
-
-from_rejection!(BytesRejection, JsonRejection, PathRejection, QueryRejection);

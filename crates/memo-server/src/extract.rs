@@ -1,8 +1,11 @@
-//! Extractors of handlers: like axum's own, but their rejections are errors of our shape.
+//! Extractors of handlers: like axum's own, but what they refuse is said in words (`problem`), in the shape of our errors.
 
 use crate::error::ApiError;
+use crate::problem;
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
@@ -16,13 +19,26 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let axum::Json(Object(body)) = axum::Json::from_request(request, state).await?;
-        Ok(Json(body))
+        if !is_json(request.headers()) {
+            let message = "a request with a body needs `Content-Type: application/json`";
+            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        }
+        let body = Bytes::from_request(request, state).await?;
+        Ok(Json(problem::parse(&body)?))
     }
 }
 
+/// Whether a body is said to be JSON: `application/json`, or `application/…+json`.
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+    let Some((kind, name)) = kind.split_once('/') else { return false };
+    let name = name.to_ascii_lowercase();
+    kind.eq_ignore_ascii_case("application") && (name == "json" || name.ends_with("+json"))
+}
+
 /// A value that must be a JSON object. Structs by themselves would also take a list of their fields.
-struct Object<T>(T);
+pub(crate) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -50,9 +66,10 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let axum::extract::Path(path) =
-            axum::extract::Path::from_request_parts(parts, state).await?;
-        Ok(Path(path))
+        match axum::extract::Path::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(path)) => Ok(Path(path)),
+            Err(refused) => Err(problem::path(&refused.body_text())),
+        }
     }
 }
 
@@ -63,8 +80,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let axum::extract::Query(query) =
-            axum::extract::Query::from_request_parts(parts, state).await?;
-        Ok(Query(query))
+        match axum::extract::Query::from_request_parts(parts, state).await {
+            Ok(axum::extract::Query(query)) => Ok(Query(query)),
+            Err(refused) => Err(problem::query(&refused.body_text())),
+        }
     }
 }

@@ -1,14 +1,19 @@
-//! Generation and scoring for all APIs. The model is held for some hundred tokens at a time: these are made from one state
-//! of the memory, and a change does not wait long for its turn.
+//! Generation and scoring for all APIs, a slice of some milliseconds at a time: a slice is made from one state of the memory, and then
+//! others have their turn, readers and changes.
 
 use crate::app::AppState;
 use crate::config::Limits;
 use crate::error::{ApiError, ErrorCode};
-use crate::workers::Cancelled;
+use crate::turns::SLICE;
+use crate::workers::Seat;
 use memo_store::{CompletionOptions, CompletionStream, CompletionToken, ReadOptions, TokenScore};
+use std::time::Instant;
 
-/// Tokens that are generated or scored before a change gets its turn.
-const SLICE: usize = 256;
+/// Tokens that are scored at once by each processor while nobody else works.
+const SCORED_ALONE: usize = 64;
+
+/// Tokens that are scored at once before it is known how long one takes.
+const SCORED_FIRST: usize = 4;
 
 /// The most stop texts of a completion.
 const MAX_STOPS: usize = 16;
@@ -53,30 +58,51 @@ fn too_long(limit: usize) -> ApiError {
     ApiError::invalid_field("prompt", message).with_code(ErrorCode::ContextLengthExceeded)
 }
 
+/// Refuses completions that are too much for one request.
+pub(crate) fn check_total(
+    completions: usize,
+    max_tokens: usize,
+    limits: &Limits,
+) -> Result<(), ApiError> {
+    let most = limits.total.max(limits.tokens);
+    if completions.saturating_mul(max_tokens) <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "{completions} completions of {max_tokens} tokens are too much for one request, which may ask for {most} tokens; \
+         ask for fewer or shorter ones, or in several requests"
+    );
+    Err(ApiError::invalid_field("max_tokens", message))
+}
+
 /// Generates what follows a prompt, and hands each token to `receive`. The stream that is returned has ended.
 pub(crate) fn generate(
     app: &AppState,
     prompt: &[u32],
     options: &CompletionOptions,
-    cancelled: &Cancelled<'_>,
+    seat: &mut Seat,
     mut receive: impl FnMut(CompletionToken),
 ) -> Result<CompletionStream, ApiError> {
     let mut stream = CompletionStream::new(app.model.tokenizer(), prompt, options)?;
-    let mut snapshot = app.model.read()?;
-    loop {
-        while let Some(token) = stream.take_ready() {
-            receive(token);
-        }
-        if cancelled() {
+    let mut ended = false;
+    while !ended {
+        seat.pause();
+        if seat.is_cancelled() {
             stream.cancel();
         }
-        if stream.generated() > 0 && stream.generated() % SLICE == 0 {
-            drop(snapshot);
-            snapshot = app.model.read()?;
-        }
-        match stream.choose(snapshot.memory()?)? {
-            Some(choice) => stream.accept(choice),
-            None => break,
+        let snapshot = app.model.read()?;
+        let memory = snapshot.memory()?;
+        loop {
+            match stream.choose(memory)? {
+                Some(choice) => stream.accept(choice),
+                None => ended = true,
+            }
+            while let Some(token) = stream.take_ready() {
+                receive(token);
+            }
+            if ended || seat.is_due() {
+                break;
+            }
         }
     }
     app.metrics.generated.inc_by(stream.generated() as u64);
@@ -88,12 +114,29 @@ pub(crate) fn score(
     app: &AppState,
     text: &[u32],
     top: usize,
-    cancelled: &Cancelled<'_>,
+    seat: &mut Seat,
 ) -> Result<Vec<TokenScore>, ApiError> {
     let mut scores = Vec::with_capacity(text.len());
-    for start in (0..text.len()).step_by(SLICE).take_while(|_| !cancelled()) {
-        let slice = start..(start + SLICE).min(text.len());
+    let alone = SCORED_ALONE * std::thread::available_parallelism().map_or(1, usize::from);
+    // As many as a slice has time for, as long as one processor scores them.
+    let mut step = SCORED_FIRST;
+    while scores.len() < text.len() {
+        seat.pause();
+        if seat.is_cancelled() {
+            break;
+        }
+        let shared = seat.is_shared();
+        let (at, size) = (scores.len(), if shared { step } else { alone });
+        let slice = at..(at + size).min(text.len());
+        let (count, start) = (slice.len(), Instant::now());
         scores.extend(app.model.read()?.token_scores(text, slice, top, &ReadOptions::default())?);
+        if shared {
+            let each = start.elapsed().max(std::time::Duration::from_micros(1)) / count as u32;
+            let rest = SLICE.saturating_sub(seat.elapsed());
+            // What is left of the slice, or all of the next one.
+            let time = if rest < each { SLICE } else { rest };
+            step = ((time.as_nanos() / each.as_nanos().max(1)) as usize).clamp(1, SCORED_ALONE);
+        }
     }
     app.metrics.scored.inc_by(scores.len() as u64);
     Ok(scores)

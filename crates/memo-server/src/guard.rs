@@ -1,8 +1,11 @@
 //! Checks of every request before it is handled: its origin, its key, its size and its rate.
 
 use crate::app::App;
+use crate::caller::{CALLER, Caller};
 use crate::config::{Config, Permission};
 use crate::error::{ApiError, ErrorCode};
+use crate::log::{self, RequestLine};
+use crate::request_id;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -10,7 +13,8 @@ use axum::response::{IntoResponse, Response};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
+use tokio::time::Instant;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 /// Allows nothing but our own files, and no frames around them.
@@ -25,15 +29,22 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
+/// The most that a request's time is extended by turns of others, as a multiple of it.
+const LONGEST_WAIT: u32 = 9;
+
 /// Checks the origin of a request, limits its time, counts it, and adds the headers that all responses have.
 pub(crate) async fn handle_request(
     State(app): State<App>,
     route: Option<MatchedPath>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Response {
     let start = Instant::now();
     let method = request.method().clone();
+    let id = request_id::of(&app, request.headers());
+    let caller = request.extensions_mut().remove::<Caller>();
+    let caller = caller.unwrap_or_else(Caller::current);
+    let waited = Arc::clone(&caller.waited);
     let response = async {
         if let Err(error) =
             check_origin(&app.config, request.headers(), request.method(), request.uri())
@@ -42,19 +53,44 @@ pub(crate) async fn handle_request(
         }
         next.run(request).await
     };
-    let late = || ApiError::new(StatusCode::REQUEST_TIMEOUT, "the request took too long");
+    let mut response = std::pin::pin!(CALLER.scope(caller, response));
     let limit = app.config.limits.time;
-    let response = tokio::time::timeout(limit, response).await;
-    let mut response = response.unwrap_or_else(|_| late().into_response());
+    let end = |waited: Duration| start + limit + waited.min(limit * LONGEST_WAIT);
+    let mut response = loop {
+        // In which others had their turn is not the request's own time.
+        let until = end(waited.total());
+        match tokio::time::timeout_at(until, &mut response).await {
+            Ok(response) => break response,
+            Err(_) if until < end(waited.total()) => {}
+            Err(_) => {
+                let message = "the request took too long";
+                break ApiError::new(StatusCode::REQUEST_TIMEOUT, message).into_response();
+            }
+        }
+    };
     let route = route.map_or_else(|| "other".to_owned(), |route| route.as_str().to_owned());
-    app.metrics.record_request(&method, route, response.status().as_u16(), start.elapsed());
+    let (status, time) = (response.status().as_u16(), start.elapsed());
+    log::request(&RequestLine {
+        id: id.to_str().unwrap_or_default(),
+        method: method.as_str(),
+        route: &route,
+        status,
+        milliseconds: log::milliseconds(time),
+        key: response.extensions().get::<KeyNumber>().map(|KeyNumber(number)| number + 1),
+    });
+    app.metrics.record_request(&method, route, status, time);
     let headers = response.headers_mut();
+    headers.insert(request_id::HEADER, id);
     for (name, value) in HEADERS {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response
 }
+
+/// The key that a request came with, noted in its response for the log.
+#[derive(Clone, Copy)]
+struct KeyNumber(usize);
 
 /// Refuses requests by another host name than ours (a page elsewhere may have its own name resolve to this machine), and
 /// changes that come from a page elsewhere.
@@ -65,9 +101,19 @@ fn check_origin(
     uri: &Uri,
 ) -> Result<(), ApiError> {
     let refuse = |message: String| Err(ApiError::new(StatusCode::FORBIDDEN, message));
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let host = host.or_else(|| uri.authority().map(axum::http::uri::Authority::as_str));
-    let Some(host) = host else {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let (host, other) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next());
+    if other.is_some() {
+        return Err(ApiError::bad_request("the request has more than one Host header"));
+    }
+    let target = uri.authority().map(axum::http::uri::Authority::as_str);
+    if let (Some(host), Some(target)) = (host, target)
+        && !host.eq_ignore_ascii_case(target)
+    {
+        let message = "the request's target names another host than its Host header";
+        return Err(ApiError::bad_request(message));
+    }
+    let Some(host) = host.or(target) else {
         return Err(ApiError::bad_request("the request has no Host header"));
     };
     let name = without_port(host);
@@ -127,19 +173,20 @@ impl AccessControl {
         })
     }
 
-    fn check(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+    /// Lets a request pass; gives the number of its key, or 0 if there are none.
+    fn check(&self, headers: &HeaderMap) -> Result<usize, ApiError> {
         let keys = &self.app.config.keys;
         let mut client = 0;
         if !keys.is_empty() {
-            let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-            let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
+            let given = bearer(headers)?;
             // All keys are compared, so that the time it takes does not depend on the key.
             let mut found = None;
             for (number, key) in keys.iter().enumerate() {
                 found = if key.matches(given) { Some((number, key)) } else { found };
             }
             let Some((number, key)) = found else {
-                let message = "this server needs a key: `Authorization: Bearer KEY`";
+                let message =
+                    "this key is none of this server's: it may be misspelt, or no longer valid";
                 let error = ApiError::new(StatusCode::UNAUTHORIZED, message);
                 return Err(error.with_code(ErrorCode::InvalidApiKey));
             };
@@ -162,8 +209,24 @@ impl AccessControl {
                 let message = "too many requests with this key; try again soon";
                 Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, message).retry_soon())
             }
-            _ => Ok(()),
+            _ => Ok(client),
         }
+    }
+}
+
+/// The key that a request names.
+fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
+    let missing = |message: &str| {
+        let error = ApiError::new(StatusCode::UNAUTHORIZED, message);
+        Err(error.with_code(ErrorCode::MissingApiKey))
+    };
+    let Some(given) = headers.get(header::AUTHORIZATION) else {
+        return missing("this server needs a key: send `Authorization: Bearer KEY`");
+    };
+    // The name of the scheme is in any case (RFC 9110, 11.1).
+    match given.to_str().ok().and_then(|given| given.trim().split_once(' ')) {
+        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Ok(key.trim()),
+        _ => missing("this server takes `Authorization: Bearer KEY`, and no other kind"),
     }
 }
 
@@ -175,8 +238,12 @@ pub(crate) async fn authorize(
     request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    access.check(request.headers())?;
-    Ok(next.run(request).await)
+    let key = access.check(request.headers())?;
+    let mut response = CALLER.scope(Caller { key, ..Caller::current() }, next.run(request)).await;
+    if !access.app.config.keys.is_empty() {
+        response.extensions_mut().insert(KeyNumber(key));
+    }
+    Ok(response)
 }
 
 #[cfg(test)]
@@ -192,6 +259,26 @@ mod tests {
         let config = Config { origins: vec!["https://a.example".into()], ..Config::default() };
         check_origin(&config, &headers, method, &Uri::from_static("/"))
             .map_err(|error| error.status.as_u16())
+    }
+
+    #[test]
+    fn one_host_and_one_only() {
+        let ask = |hosts: &[&'static str], target: &'static str| {
+            let mut headers = HeaderMap::new();
+            for host in hosts {
+                headers.append(header::HOST, HeaderValue::from_static(host));
+            }
+            check_origin(&Config::default(), &headers, &Method::GET, &Uri::from_static(target))
+                .map_err(|error| error.status.as_u16())
+        };
+        assert_eq!(ask(&["localhost"], "/"), Ok(()));
+        assert_eq!(ask(&[], "/"), Err(400));
+        assert_eq!(ask(&["localhost", "localhost"], "/"), Err(400));
+        assert_eq!(ask(&["localhost", "evil.example"], "/"), Err(400));
+        assert_eq!(ask(&["localhost"], "http://localhost/v1/models"), Ok(()));
+        assert_eq!(ask(&["localhost"], "http://evil.example/v1/models"), Err(400));
+        assert_eq!(ask(&["localhost:7700"], "http://localhost:7701/"), Err(400));
+        assert_eq!(ask(&["evil.example"], "http://evil.example/"), Err(403));
     }
 
     #[test]

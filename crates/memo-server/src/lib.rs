@@ -2,11 +2,13 @@
 //! edits and forgetting, and a page on which to see the memory think.
 //!
 //! Data flow: a connection ([`serve`]) → the guard (`guard`: origins, keys, rates) → a handler (`openai`, `harness`,
-//! `native`) → a worker (`workers`), which reads the model, or a task (`tasks`), which changes it → the model (`model`), read
-//! by many and changed by one task at a time.
+//! `native`) → a worker (`workers`), which reads the model in turns with others (`turns`), or a task (`tasks`), which changes it →
+//! the model (`model`), read by many and changed by one task at a time.
 
 mod app;
+mod caller;
 mod config;
+mod connections;
 mod error;
 mod events;
 mod extract;
@@ -15,15 +17,19 @@ mod guard;
 mod harness;
 mod linger;
 mod listen;
+mod log;
 mod metrics;
 mod model;
 mod native;
 mod openai;
 mod page;
+mod problem;
 mod reference;
+mod request_id;
 mod router;
 mod tasks;
+mod turns;
 mod workers;
 
-pub use self::config::{Config, Key, Limits, Permission};
-pub use self::listen::{Error, run, serve};
+pub use self::config::{Config, Key, Limits, Log, Permission};
+pub use self::listen::{Error, Listener, run, serve};

@@ -1,11 +1,12 @@
 //! Connections that close without losing their last response.
 
+use crate::connections::Connection;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep};
 
 /// The time without a byte after which nothing more is expected.
@@ -14,12 +15,19 @@ const QUIET: Duration = Duration::from_millis(500);
 /// The longest time that bytes are still taken.
 const LONGEST: Duration = Duration::from_secs(5);
 
+/// A stream of bytes of any kind.
+pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for S {}
+
 /// A connection that, when it is shut down, still takes what the client is sending.
 ///
 /// A connection that is closed with bytes unread is reset, and the client may then lose the very response that says why:
 /// "too large".
 pub(crate) struct Linger {
-    stream: TcpStream,
+    stream: Box<dyn ByteStream>,
+    /// Told whether the client reads.
+    connection: Arc<Connection>,
     closing: Option<Closing>,
 }
 
@@ -29,8 +37,13 @@ struct Closing {
 }
 
 impl Linger {
-    pub(crate) fn new(stream: TcpStream) -> Self {
-        Linger { stream, closing: None }
+    pub(crate) fn new(stream: Box<dyn ByteStream>, connection: Arc<Connection>) -> Self {
+        Linger { stream, connection, closing: None }
+    }
+
+    fn note<T>(&self, written: Poll<T>) -> Poll<T> {
+        self.connection.note_written(written.is_ready());
+        written
     }
 }
 
@@ -50,7 +63,8 @@ impl AsyncWrite for Linger {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.note(written)
     }
 
     fn poll_write_vectored(
@@ -58,7 +72,8 @@ impl AsyncWrite for Linger {
         context: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, parts)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.note(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -70,7 +85,7 @@ impl AsyncWrite for Linger {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Linger { stream, closing } = &mut *self;
+        let Linger { stream, closing, .. } = &mut *self;
         if closing.is_none() {
             ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
         }

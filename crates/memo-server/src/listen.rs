@@ -1,22 +1,27 @@
-//! Connections: accepted up to a limit, closed when they are slow, and finished when the server stops.
+//! Listening: connections over TCP or a Unix socket, closed when they are slow, and finished when the server stops.
 
 use crate::app::AppState;
+use crate::caller::Caller;
 use crate::config::Config;
-use crate::linger::Linger;
+use crate::connections::{BusyBody, Connections};
+use crate::linger::{ByteStream, Linger};
+use crate::log;
 use crate::router::router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use memo_store::Store;
+use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::net::TcpListener;
 #[cfg(unix)]
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Semaphore;
 
 /// The time for the head of a request to arrive.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
@@ -36,14 +41,73 @@ pub enum Error {
     Store(#[from] memo_store::Error),
 }
 
+/// Where a server listens.
+#[derive(Debug)]
+pub enum Listener {
+    /// At an address.
+    Tcp(std::net::TcpListener),
+    /// At a path, for those who may write to that.
+    #[cfg(unix)]
+    Unix(std::os::unix::net::UnixListener),
+}
+
+impl From<std::net::TcpListener> for Listener {
+    fn from(listener: std::net::TcpListener) -> Self {
+        Listener::Tcp(listener)
+    }
+}
+
+#[cfg(unix)]
+impl From<std::os::unix::net::UnixListener> for Listener {
+    fn from(listener: std::os::unix::net::UnixListener) -> Self {
+        Listener::Unix(listener)
+    }
+}
+
+/// A listener that connections can be waited for with.
+enum Accepting {
+    Tcp(tokio::net::TcpListener),
+    #[cfg(unix)]
+    Unix(tokio::net::UnixListener),
+}
+
+impl Accepting {
+    fn new(listener: Listener) -> std::io::Result<Self> {
+        match listener {
+            Listener::Tcp(listener) => {
+                listener.set_nonblocking(true)?;
+                Ok(Accepting::Tcp(tokio::net::TcpListener::from_std(listener)?))
+            }
+            #[cfg(unix)]
+            Listener::Unix(listener) => {
+                listener.set_nonblocking(true)?;
+                Ok(Accepting::Unix(tokio::net::UnixListener::from_std(listener)?))
+            }
+        }
+    }
+
+    async fn accept(&self) -> std::io::Result<Box<dyn ByteStream>> {
+        match self {
+            Accepting::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                let _ = stream.set_nodelay(true);
+                Ok(Box::new(stream))
+            }
+            #[cfg(unix)]
+            Accepting::Unix(listener) => Ok(Box::new(listener.accept().await?.0)),
+        }
+    }
+}
+
 /// Serves a model until the process is told to stop.
-pub fn run(store: Store, config: Config, listener: std::net::TcpListener) -> Result<(), Error> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    listener.set_nonblocking(true)?;
+pub fn run(store: Store, config: Config, listener: impl Into<Listener>) -> Result<(), Error> {
+    // Every stream that waits for its reader may hold a thread; changes and figures need some too.
+    let threads = config.limits.connections + 256;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.enable_all().max_blocking_threads(threads).build()?;
     runtime.block_on(async {
-        let listener = TcpListener::from_std(listener)?;
         let stop = stop_signal()?;
-        Ok(serve(store, config, listener, stop).await?)
+        serve(store, config, listener, stop).await
     })
 }
 
@@ -97,47 +161,67 @@ impl Signals {
 pub async fn serve(
     store: Store,
     config: Config,
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     stop: impl Future<Output = ()>,
-) -> Result<(), memo_store::Error> {
-    let connections = Arc::new(Semaphore::new(config.limits.connections));
+) -> Result<(), Error> {
+    let listener = Accepting::new(listener.into())?;
+    log::set(config.log);
+    let connections = Connections::new(config.limits.connections);
     let app = AppState::new(store, config);
+    let watch = tokio::spawn(app.workers.watch());
     let service = TowerToHyperService::new(router(&app));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
         // Beyond the limit, connections wait in the system's own queue.
-        let permit = Arc::clone(&connections).acquire_owned();
-        let accepted = async { (permit.await, listener.accept().await) };
-        let (permit, stream) = tokio::select! {
+        let accepted = async {
+            let stream = listener.accept().await?;
+            Ok::<_, std::io::Error>((stream, connections.place().await))
+        };
+        let (stream, place) = tokio::select! {
             () = &mut stop => break,
-            (permit, accepted) = accepted => match accepted {
-                Ok((stream, _)) => (permit, stream),
+            accepted = accepted => match accepted {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     // Too many open files, say: it passes.
-                    eprintln!("memo serve: {error}");
+                    log::error(&error);
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }
             },
         };
-        let _ = stream.set_nodelay(true);
-        let connection = http1::Builder::new()
+        let connection = Arc::clone(&place.connection);
+        let stream = Linger::new(stream, Arc::clone(&connection));
+        let (service, own) = (service.clone(), Arc::clone(&connection));
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            let busy = own.begin();
+            request.extensions_mut().insert(Caller::new(Arc::clone(&own)));
+            let response = service.call(request);
+            async move {
+                let response: Response<axum::body::Body> = response.await?;
+                Ok::<_, Infallible>(response.map(|body| BusyBody { body, _busy: busy }))
+            }
+        });
+        let served = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD_TIMEOUT)
-            .serve_connection(TokioIo::new(Linger::new(stream)), service.clone());
-        let connection = graceful.watch(connection);
+            .serve_connection(TokioIo::new(stream), service);
+        let served = graceful.watch(served);
         tokio::spawn(async move {
-            // That a client went away is not an error.
-            let _ = connection.await;
-            drop(permit);
+            tokio::select! {
+                // That a client went away is not an error.
+                _ = served => {}
+                () = connection.closed() => {}
+            }
+            drop(place);
         });
     }
     drop(listener);
     app.stopping.store(true, Ordering::Release);
     app.tasks.stop().await;
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, graceful.shutdown()).await;
+    watch.abort();
     let model = Arc::clone(&app.model);
     let closed = tokio::task::spawn_blocking(move || model.close()).await;
-    closed.unwrap_or(Ok(()))
+    Ok(closed.unwrap_or(Ok(()))?)
 }

@@ -3,6 +3,7 @@
 use crate::error::ApiError;
 use crate::model::Model;
 use crate::tasks::TaskKind;
+use crate::workers::Workers;
 use axum::http::Method;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
@@ -42,6 +43,7 @@ pub(crate) struct Metrics {
     pub(crate) scored: Counter,
     memory: Gauge,
     transaction: Gauge,
+    open: Gauge,
 }
 
 /// A histogram from a tenth of a millisecond to a minute.
@@ -62,6 +64,7 @@ impl Metrics {
             scored: Counter::default(),
             memory: Gauge::default(),
             transaction: Gauge::default(),
+            open: Gauge::default(),
         };
         registry.register("requests", "Requests handled", metrics.requests.clone());
         let help = "Time until a response begins";
@@ -75,6 +78,8 @@ impl Metrics {
         registry.register_with_unit("memory", help, Unit::Bytes, metrics.memory.clone());
         let help = "Number of the last transaction";
         registry.register("last_transaction", help, metrics.transaction.clone());
+        let help = "Requests that are worked on or wait for that";
+        registry.register("requests_open", help, metrics.open.clone());
         metrics.registry = registry;
         metrics
     }
@@ -105,7 +110,8 @@ impl Metrics {
     }
 
     /// All metrics in Prometheus' text format.
-    pub(crate) fn text(&self, model: &Model) -> Result<String, ApiError> {
+    pub(crate) fn text(&self, model: &Model, workers: &Workers) -> Result<String, ApiError> {
+        self.open.set(workers.open() as i64);
         {
             let snapshot = model.read()?;
             self.memory.set(snapshot.memory()?.usage().total() as i64);

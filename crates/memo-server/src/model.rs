@@ -1,6 +1,6 @@
 //! The model that all requests share: any number of readers, one change at a time.
 //!
-//! Readers hold a lock for some hundred tokens. A short change takes its turn between them. Before a long change a snapshot
+//! Readers hold a lock for some milliseconds. A short change takes its turn between them. Before a long change a snapshot
 //! is made, which readers use until the change is done; so they never wait for it, and never see half of it.
 
 use crate::error::{ApiError, ErrorCode};
@@ -23,7 +23,7 @@ pub(crate) enum Cost {
 }
 
 /// A change that writes more tokens is long.
-const LONG_TOKENS: u64 = 10_000;
+pub(crate) const LONG_TOKENS: u64 = 10_000;
 
 /// A model that is served.
 pub(crate) struct Model {

@@ -30,7 +30,7 @@ use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
         tasks::list, tasks::show, tasks::events, tasks::cancel,
         status::stats, status::digest, status::rebuild,
         harness::tokenize, harness::detokenize, harness::tokenizer_info,
-        status::healthz, status::readyz, status::metrics,
+        status::health, status::healthz, status::readyz, status::metrics,
     ),
     // What events have as their data.
     components(schemas(queries::CompletionEnd)),

@@ -19,6 +19,7 @@ pub(crate) fn router(app: &App) -> Router {
     let open = Router::new()
         .route("/", get(page::index))
         .route("/assets/{*path}", get(page::asset))
+        .route("/health", get(status::health))
         .route("/healthz", get(status::healthz))
         .route("/readyz", get(status::readyz))
         .route("/openapi.json", get(reference::openapi))

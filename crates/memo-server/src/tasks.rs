@@ -1,13 +1,19 @@
 //! Tasks: changes of the model, one at a time, and long work that reads it, whose progress can be watched and which can be cancelled.
+//!
+//! Changes are made in the order in which they came, but for those that are made together: forgets of documents, with one scrub, which
+//! is what takes long; and short texts to memorize, while readers have a snapshot, so that none of them waits for readers. A change never
+//! goes before another one that is about the same documents. Each is a transaction of its own, and is answered when all are done.
 
 use crate::error::{ApiError, ErrorDetail};
+use crate::log;
 use crate::metrics::Metrics;
-use crate::model::{Cost, Model};
-use memo_store::{Observer, Progress, Snapshot, Store, Unit};
+use crate::model::{Cost, LONG_TOKENS, Model};
+use crate::turns::Turns;
+use memo_store::{Observer, Progress, Receipt, Selection, Snapshot, Store, Unit};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::fmt::{Display, Formatter};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,6 +24,12 @@ use utoipa::ToSchema;
 
 /// Tasks that are kept, finished ones included.
 const MAX_KEPT: usize = 100;
+
+/// Tasks that may wait to read the model.
+const MAX_READING: usize = 32;
+
+/// Changes that are made together.
+const MAX_GROUP: usize = 64;
 
 /// The time between two reports of progress.
 const REPORT_INTERVAL: Duration = Duration::from_millis(80);
@@ -79,6 +91,59 @@ pub(crate) enum TaskState {
     Cancelled,
 }
 
+/// The documents that a change is about.
+pub(crate) enum Documents {
+    /// These, by id.
+    Named(Vec<String>),
+    /// Any.
+    Any,
+}
+
+/// A change whose turn has not come.
+struct Pending {
+    task: Arc<TaskHandle>,
+    kind: TaskKind,
+    cost: Cost,
+    documents: Documents,
+    change: Change,
+}
+
+/// A change that is made by itself, or beside others.
+type OtherChange = dyn FnOnce(&mut Store) -> Result<Value, ApiError> + Send;
+
+/// What a change does.
+enum Change {
+    Forget { what: Selection, reason: Option<String> },
+    Other(Box<OtherChange>),
+}
+
+/// Changes that can be made together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Group {
+    /// With one scrub.
+    Forgets,
+    /// With one snapshot for readers.
+    Memorizes,
+}
+
+impl Pending {
+    /// What it can be made together with.
+    fn group(&self) -> Option<Group> {
+        match (&self.change, self.kind, self.cost) {
+            (Change::Forget { what: Selection::Documents(_), .. }, ..) => Some(Group::Forgets),
+            (_, TaskKind::Memorize, Cost::Tokens(..=LONG_TOKENS)) => Some(Group::Memorizes),
+            _ => None,
+        }
+    }
+
+    fn tokens(&self) -> u64 {
+        match self.cost {
+            Cost::Tokens(tokens) => tokens,
+            Cost::Whole => 0,
+        }
+    }
+}
+
 impl TaskState {
     pub(crate) fn is_final(self) -> bool {
         !matches!(self, TaskState::Queued | TaskState::Running)
@@ -92,6 +157,18 @@ pub(crate) struct TaskHandle {
 }
 
 impl TaskHandle {
+    fn new(id: u64, kind: TaskKind) -> Self {
+        let task = watch::Sender::new(Task {
+            id: format!("t-{id}"),
+            kind,
+            state: TaskState::Queued,
+            progress: Progress { stage: "waiting", done: 0, total: 0, unit: Unit::Tokens },
+            result: None,
+            error: None,
+        });
+        TaskHandle { task, cancelled: AtomicBool::new(false) }
+    }
+
     pub(crate) fn watch(&self) -> watch::Receiver<Task> {
         self.task.subscribe()
     }
@@ -120,6 +197,10 @@ impl TaskHandle {
 
     fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
+    }
+
+    fn kind(&self) -> TaskKind {
+        self.task.borrow().kind
     }
 
     fn is_final(&self) -> bool {
@@ -156,14 +237,21 @@ impl TaskHandle {
 
 /// The queue of tasks, and those that have ended lately.
 pub(crate) struct Tasks {
-    model: Arc<Model>,
-    metrics: Arc<Metrics>,
+    changes: Arc<Changes>,
     /// Held by the change that runs.
     turn: Arc<Semaphore>,
     /// Held by the task that reads: it may need as much memory as the model.
     reading: Arc<Semaphore>,
     max_waiting: usize,
     table: Mutex<TaskTable>,
+}
+
+/// Changes that wait, and what they change.
+struct Changes {
+    model: Arc<Model>,
+    metrics: Arc<Metrics>,
+    turns: Arc<Turns>,
+    queue: Mutex<VecDeque<Pending>>,
 }
 
 #[derive(Default)]
@@ -173,13 +261,19 @@ struct TaskTable {
 }
 
 impl Tasks {
-    /// An empty queue, in which at most `max_waiting` tasks may wait.
-    pub(crate) fn new(model: Arc<Model>, metrics: Arc<Metrics>, max_waiting: usize) -> Self {
+    /// An empty queue, in which at most `max_waiting` changes may wait.
+    pub(crate) fn new(
+        model: Arc<Model>,
+        metrics: Arc<Metrics>,
+        turns: Arc<Turns>,
+        max_waiting: usize,
+    ) -> Self {
         let [turn, reading] = [(); 2].map(|()| Arc::new(Semaphore::new(1)));
-        Tasks { model, metrics, turn, reading, max_waiting, table: Mutex::default() }
+        let changes = Arc::new(Changes { model, metrics, turns, queue: Mutex::default() });
+        Tasks { changes, turn, reading, max_waiting, table: Mutex::default() }
     }
 
-    /// Begins a change.
+    /// Begins a change of any documents.
     pub(crate) fn spawn<T: Serialize>(
         &self,
         kind: TaskKind,
@@ -187,33 +281,67 @@ impl Tasks {
         change: impl FnOnce(&mut Store) -> Result<T, memo_store::Error> + Send + 'static,
     ) -> Result<Arc<TaskHandle>, ApiError> {
         let change = move |store: &mut Store, ()| Ok(change(store)?);
-        self.spawn_prepared(kind, move |_| Ok((cost, ())), change)
+        self.spawn_prepared(kind, move |_| Ok((cost, Documents::Any, ())), change)
     }
 
     /// Begins a change. `prepare` is done before its turn, without the model.
     pub(crate) fn spawn_prepared<P: Send + 'static, T: Serialize>(
         &self,
         kind: TaskKind,
-        prepare: impl FnOnce(&TaskHandle) -> Result<(Cost, P), ApiError> + Send + 'static,
+        prepare: impl FnOnce(&TaskHandle) -> Result<(Cost, Documents, P), ApiError> + Send + 'static,
         change: impl FnOnce(&mut Store, P) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<Arc<TaskHandle>, ApiError> {
-        let handle = self.register(kind)?;
-        let (model, metrics) = (Arc::clone(&self.model), Arc::clone(&self.metrics));
-        let (turn, task) = (Arc::clone(&self.turn), Arc::clone(&handle));
+        self.queue(kind, move |task| {
+            let (cost, documents, prepared) = prepare(task)?;
+            let change = move |store: &mut Store| {
+                serde_json::to_value(change(store, prepared)?).map_err(|_| ApiError::internal())
+            };
+            Ok((cost, documents, Change::Other(Box::new(change))))
+        })
+    }
+
+    /// Begins to forget.
+    pub(crate) fn spawn_forget(
+        &self,
+        what: Selection,
+        reason: Option<String>,
+    ) -> Result<Arc<TaskHandle>, ApiError> {
+        self.queue(TaskKind::Forget, move |_| {
+            let documents = match &what {
+                Selection::Documents(ids) => Documents::Named(ids.clone()),
+                _ => Documents::Any,
+            };
+            Ok((Cost::Whole, documents, Change::Forget { what, reason }))
+        })
+    }
+
+    fn queue(
+        &self,
+        kind: TaskKind,
+        prepare: impl FnOnce(&TaskHandle) -> Result<(Cost, Documents, Change), ApiError>
+        + Send
+        + 'static,
+    ) -> Result<Arc<TaskHandle>, ApiError> {
+        let handle = self.register(kind, self.max_waiting)?;
+        let (changes, turn) = (Arc::clone(&self.changes), Arc::clone(&self.turn));
+        let task = Arc::clone(&handle);
         tokio::spawn(async move {
             let preparing = Arc::clone(&task);
             let prepared = tokio::task::spawn_blocking(move || prepare(&preparing)).await;
-            let (cost, prepared) = match prepared.unwrap_or_else(|_| Err(ApiError::internal())) {
-                Ok(prepared) => prepared,
-                Err(error) => return task.finish(Err(error)),
-            };
+            let (cost, documents, change) =
+                match prepared.unwrap_or_else(|_| Err(ApiError::internal())) {
+                    Ok(prepared) => prepared,
+                    Err(error) => return task.finish(Err(error)),
+                };
+            let pending = Pending { task: Arc::clone(&task), kind, cost, documents, change };
+            changes.queue.lock().push_back(pending);
             let Ok(turn) = turn.acquire_owned().await else {
                 return task.finish(Err(ApiError::unavailable("the server is stopping")));
             };
-            let running = Arc::clone(&task);
+            // There is a turn for each change, so there is one for those that are made with others, too.
             let done = tokio::task::spawn_blocking(move || {
-                let change = |store: &mut Store| change(store, prepared);
-                running.finish(run(&model, &metrics, kind, cost, &running, change));
+                let next = take_group(&mut changes.queue.lock());
+                changes.run(next);
                 drop(turn);
             });
             if done.await.is_err() {
@@ -229,8 +357,8 @@ impl Tasks {
         kind: TaskKind,
         read: impl FnOnce(&Snapshot, &Observer) -> Result<T, memo_store::Error> + Send + 'static,
     ) -> Result<Arc<TaskHandle>, ApiError> {
-        let handle = self.register(kind)?;
-        let (model, task) = (Arc::clone(&self.model), Arc::clone(&handle));
+        let handle = self.register(kind, MAX_READING)?;
+        let (model, task) = (Arc::clone(&self.changes.model), Arc::clone(&handle));
         let turn = Arc::clone(&self.reading);
         tokio::spawn(async move {
             let Ok(turn) = turn.acquire_owned().await else {
@@ -239,7 +367,7 @@ impl Tasks {
             let running = Arc::clone(&task);
             let done = tokio::task::spawn_blocking(move || {
                 let result = running.begin().and_then(|()| {
-                    let observer = Observer::new(observer(&running));
+                    let observer = Observer::new(observer(vec![Arc::clone(&running)]));
                     let result = read(&*model.snapshot()?, &observer)?;
                     serde_json::to_value(result).map_err(|_| ApiError::internal())
                 });
@@ -253,25 +381,19 @@ impl Tasks {
         Ok(handle)
     }
 
-    fn register(&self, kind: TaskKind) -> Result<Arc<TaskHandle>, ApiError> {
+    /// Makes a task, if less than `most` of its sort are open: changes, and what reads. So those who may only read cannot keep others from
+    /// changing.
+    fn register(&self, kind: TaskKind, most: usize) -> Result<Arc<TaskHandle>, ApiError> {
         let mut table = self.table.lock();
-        let open = table.tasks.values().filter(|task| !task.is_final());
-        if open.count() >= self.max_waiting {
+        let same =
+            |task: &TaskHandle| (task.kind() == TaskKind::Prove) == (kind == TaskKind::Prove);
+        let open = table.tasks.values().filter(|task| !task.is_final() && same(task));
+        if open.count() >= most {
             return Err(ApiError::unavailable("too many changes are waiting; try again soon"));
         }
         table.last_id += 1;
         let id = table.last_id;
-        let handle = Arc::new(TaskHandle {
-            task: watch::Sender::new(Task {
-                id: format!("t-{id}"),
-                kind,
-                state: TaskState::Queued,
-                progress: Progress { stage: "waiting", done: 0, total: 0, unit: Unit::Tokens },
-                result: None,
-                error: None,
-            }),
-            cancelled: AtomicBool::new(false),
-        });
+        let handle = Arc::new(TaskHandle::new(id, kind));
         table.tasks.insert(id, Arc::clone(&handle));
         while table.tasks.len() > MAX_KEPT {
             let Some((&oldest, _)) = table.tasks.iter().find(|(_, task)| task.is_final()) else {
@@ -306,33 +428,147 @@ impl Tasks {
     }
 }
 
-/// Makes a change whose turn it is.
-fn run<T: Serialize>(
-    model: &Model,
-    metrics: &Metrics,
-    kind: TaskKind,
-    cost: Cost,
-    task: &Arc<TaskHandle>,
-    change: impl FnOnce(&mut Store) -> Result<T, ApiError>,
-) -> Result<Value, ApiError> {
-    task.begin()?;
-    let start = Instant::now();
-    let result = model.change(cost, observer(task), change);
-    metrics.record_change(kind, start.elapsed(), result.is_ok());
-    serde_json::to_value(result?).map_err(|_| ApiError::internal())
+/// Takes the next change out of the queue, and those that can be made together with it.
+fn take_group(queue: &mut VecDeque<Pending>) -> Vec<Pending> {
+    let Some(first) = queue.pop_front() else { return Vec::new() };
+    let (Some(sort), mut tokens) = (first.group(), first.tokens()) else { return vec![first] };
+    let mut passed: HashSet<String> = HashSet::new();
+    let (mut group, mut at) = (vec![first], 0);
+    while at < queue.len() && group.len() < MAX_GROUP {
+        let Documents::Named(named) = &queue[at].documents else { break };
+        let fits = tokens + queue[at].tokens() <= LONG_TOKENS;
+        if queue[at].group() == Some(sort) && fits && named.iter().all(|id| !passed.contains(id)) {
+            tokens += queue[at].tokens();
+            group.extend(queue.remove(at));
+        } else {
+            passed.extend(named.iter().cloned());
+            at += 1;
+        }
+    }
+    group
 }
 
-/// What reports a task's progress now and then, and ends the work if it was cancelled.
+impl Changes {
+    /// Makes changes whose turn it is: one, or several forgets.
+    fn run(&self, mut group: Vec<Pending>) {
+        group.retain(|pending| match pending.task.begin() {
+            Ok(()) => true,
+            Err(error) => {
+                pending.task.finish(Err(error));
+                false
+            }
+        });
+        let Some(cost) = group.first().map(|first| first.cost) else { return };
+        let cost = if group.len() > 1 { Cost::Whole } else { cost };
+        let _processor = self.turns.leave_one();
+        let start = Instant::now();
+        let tasks: Vec<_> = group.iter().map(|p| (p.kind, Arc::clone(&p.task))).collect();
+        let observer = observer(tasks.iter().map(|(_, task)| Arc::clone(task)).collect());
+        let results = self.model.change(cost, observer, |store| make(store, group));
+        let failed = results.as_ref().err().cloned();
+        let mut results = results.unwrap_or_default().into_iter();
+        for (kind, task) in tasks {
+            let missing = || Err(failed.clone().unwrap_or_else(ApiError::internal));
+            let result = results.next().unwrap_or_else(missing);
+            self.metrics.record_change(kind, start.elapsed(), result.is_ok());
+            log::change(&task.task.borrow().id, &kind, result.is_ok(), start.elapsed());
+            task.finish(result);
+        }
+    }
+}
+
+/// Makes changes, and gives the result of each.
+fn make(store: &mut Store, group: Vec<Pending>) -> Result<Vec<Result<Value, ApiError>>, ApiError> {
+    let (mut forgets, mut results) = (Vec::new(), Vec::new());
+    for pending in group {
+        match pending.change {
+            Change::Other(change) => results.push(change(store)),
+            Change::Forget { what, reason } => forgets.push((what, reason)),
+        }
+    }
+    if forgets.is_empty() {
+        return Ok(results);
+    }
+    let receipts = store.forget_each(forgets.iter().map(|(what, why)| (what, why.as_deref())))?;
+    let value = |receipt: Result<Receipt, memo_store::Error>| {
+        serde_json::to_value(receipt?).map_err(|_| ApiError::internal())
+    };
+    Ok(receipts.into_iter().map(value).collect())
+}
+
+/// What reports the progress of tasks now and then, and ends the work if all of them were cancelled.
 fn observer(
-    task: &Arc<TaskHandle>,
+    tasks: Vec<Arc<TaskHandle>>,
 ) -> impl Fn(Progress) -> ControlFlow<()> + Send + Sync + 'static {
-    let (task, last) = (Arc::clone(task), Mutex::new(Instant::now()));
+    let last = Mutex::new(Instant::now());
     move |progress: Progress| {
         let mut last = last.lock();
         if last.elapsed() >= REPORT_INTERVAL {
             *last = Instant::now();
-            task.report(progress);
+            tasks.iter().for_each(|task| task.report(progress));
         }
-        if task.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let cancelled = tasks.iter().all(|task| task.is_cancelled());
+        if cancelled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pending(name: &str, documents: &[&str]) -> Pending {
+        let ids: Vec<String> = documents.iter().map(|&id| id.to_owned()).collect();
+        let named = if ids.is_empty() { Documents::Any } else { Documents::Named(ids.clone()) };
+        let (kind, change) = match name {
+            "forget" => {
+                let what = Selection::Documents(ids);
+                (TaskKind::Forget, Change::Forget { what, reason: None })
+            }
+            _ => (TaskKind::Memorize, Change::Other(Box::new(|_| Ok(Value::Null)))),
+        };
+        let cost = if name == "forget" { Cost::Whole } else { Cost::Tokens(LONG_TOKENS / 2) };
+        let task = Arc::new(TaskHandle::new(0, kind));
+        Pending { task, kind, cost, documents: named, change }
+    }
+
+    /// The documents of groups, in the order in which they are made.
+    fn groups(changes: &[(&str, &[&str])]) -> Vec<Vec<String>> {
+        let mut queue: VecDeque<_> = changes.iter().map(|(name, ids)| pending(name, ids)).collect();
+        let mut groups = Vec::new();
+        while !queue.is_empty() {
+            let group = take_group(&mut queue);
+            let name = |pending: &Pending| match &pending.documents {
+                Documents::Named(ids) => ids.join("+"),
+                Documents::Any => "any".to_owned(),
+            };
+            groups.push(group.iter().map(name).collect());
+        }
+        groups
+    }
+
+    #[test]
+    fn changes_that_wait_are_made_together_unless_that_changes_what_comes_of_it() {
+        let (forget, memorize) = ("forget", "memorize");
+        // Past others that are about other documents.
+        let waiting: &[(&str, &[&str])] =
+            &[(forget, &["a"]), (memorize, &["m"]), (forget, &["b", "c"]), (forget, &["d"])];
+        assert_eq!(groups(waiting), [vec!["a", "b+c", "d"], vec!["m"]]);
+        // A document that is memorized and then forgotten is not forgotten first.
+        let waiting: &[(&str, &[&str])] =
+            &[(forget, &["a"]), (memorize, &["b"]), (forget, &["b"]), (forget, &["c"])];
+        assert_eq!(groups(waiting), [vec!["a", "c"], vec!["b"], vec!["b"]]);
+        // Nothing goes past what may be about anything.
+        let waiting: &[(&str, &[&str])] = &[(forget, &["a"]), (memorize, &[]), (forget, &["b"])];
+        assert_eq!(groups(waiting), [vec!["a"], vec!["any"], vec!["b"]]);
+        // Texts to memorize, as long as they are short together.
+        let waiting: &[(&str, &[&str])] =
+            &[(memorize, &["a"]), (forget, &["f"]), (memorize, &["b"]), (memorize, &["c"])];
+        assert_eq!(groups(waiting), [vec!["a", "b"], vec!["f"], vec!["c"]]);
+        let waiting: &[(&str, &[&str])] =
+            &[(memorize, &["a"]), (forget, &["f"]), (memorize, &["f"]), (memorize, &["c"])];
+        assert_eq!(groups(waiting), [vec!["a", "c"], vec!["f"], vec!["f"]]);
+        // Whatever else comes first is made first.
+        let waiting: &[(&str, &[&str])] = &[(memorize, &["a"]), (forget, &["a"]), (forget, &["b"])];
+        assert_eq!(groups(waiting), [vec!["a"], vec!["a", "b"]]);
     }
 }

@@ -1,92 +1,244 @@
-//! A pool of workers for requests that take a processor, and its queue, whose length is limited.
+//! Workers: requests that take a processor, one slice at a time.
+//!
+//! Work runs on a thread of its own, but only while it has a [`Seat`]. At the end of a slice it pauses: it sends what it has made, and
+//! waits for its next turn (`turns`). A stream whose client does not read has no seat while it waits for that, and goes on where it was
+//! once the client reads.
 
+use crate::caller::Caller;
 use crate::error::ApiError;
-use crate::events::{EventReceiver, EventSender, channel};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use crate::events::{EventReceiver, EventSender, Outlet, channel};
+use crate::turns::{Turn, Turns};
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
 
-/// Returns whether nobody waits for a response any more: the client has disconnected, or its time is over.
-pub(crate) type Cancelled<'a> = dyn Fn() -> bool + 'a;
-
-/// A pool of workers.
+/// The workers of a server.
 pub(crate) struct Workers {
-    permits: Arc<Semaphore>,
-    waiting: AtomicUsize,
-    max_waiting: usize,
+    turns: Arc<Turns>,
+    open: Arc<Open>,
 }
 
-/// A place in the queue.
-struct QueueEntry<'a>(&'a AtomicUsize);
+/// Requests that wait for a turn or have one.
+struct Open {
+    /// By key.
+    counts: Mutex<Vec<usize>>,
+    most: usize,
+}
 
-impl Drop for QueueEntry<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+/// A place among the open requests.
+struct Admission {
+    open: Arc<Open>,
+    key: usize,
+}
+
+impl Open {
+    /// Lets a request in. Beyond the limit, only a key with less than its share of it is: so one key cannot shut out another.
+    fn admit(self: &Arc<Self>, key: usize) -> Result<Admission, ApiError> {
+        let mut counts = self.counts.lock();
+        let asking = counts.iter().filter(|&&count| count > 0).count();
+        let share = self.most / (asking + usize::from(counts[key] == 0));
+        if counts.iter().sum::<usize>() >= self.most && counts[key] >= share {
+            return Err(ApiError::unavailable("too many requests are waiting; try again soon"));
+        }
+        counts[key] += 1;
+        Ok(Admission { open: Arc::clone(self), key })
     }
+
+    fn add(&self, key: usize) {
+        self.counts.lock()[key] += 1;
+    }
+
+    fn remove(&self, key: usize) {
+        self.counts.lock()[key] -= 1;
+    }
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        self.open.remove(self.key);
+    }
+}
+
+/// The seat of work that takes turns.
+pub(crate) struct Seat {
+    turns: Arc<Turns>,
+    caller: Caller,
+    admission: Admission,
+    /// None only while it waits.
+    turn: Option<Turn>,
+    used: Duration,
+    client: Client,
+    outlet: Option<Box<dyn Outlet>>,
+}
+
+/// Whether somebody still waits for a response.
+#[derive(Clone)]
+pub(crate) struct Client(Weak<()>);
+
+impl Client {
+    /// Whether nobody waits any more: the client has disconnected, or its time is over.
+    pub(crate) fn has_left(&self) -> bool {
+        self.0.strong_count() == 0
+    }
+}
+
+impl Seat {
+    /// Whether nobody waits for a response any more.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.client.has_left()
+    }
+
+    /// The client that waits for a response.
+    pub(crate) fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Whether it is time to pause: the slice is over, or nothing more can be sent.
+    pub(crate) fn is_due(&self) -> bool {
+        self.turn.as_ref().is_none_or(Turn::is_over)
+            || self.outlet.as_ref().is_some_and(|outlet| outlet.is_full())
+    }
+
+    /// The time of this slice until now.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.turn.as_ref().map_or(Duration::ZERO, Turn::elapsed)
+    }
+
+    /// Whether others work or wait too.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.turns.is_shared()
+    }
+
+    /// Lets others have their turn, if it is time for that. The caller holds no lock meanwhile.
+    pub(crate) fn pause(&mut self) {
+        if !self.is_due() {
+            return;
+        }
+        if let Some(outlet) = &mut self.outlet
+            && !outlet.try_flush()
+        {
+            // Its client does not read: the seat is for others, also in the queue.
+            self.leave();
+            self.admission.open.remove(self.admission.key);
+            outlet_of(&mut self.outlet).flush();
+            self.admission.open.add(self.admission.key);
+            return self.take();
+        }
+        if self.is_cancelled() {
+            return;
+        }
+        if let Some(turn) = &mut self.turn {
+            let elapsed = turn.elapsed();
+            if turn.renew() {
+                self.used += elapsed;
+                return;
+            }
+        }
+        let start = Instant::now();
+        self.leave();
+        self.take();
+        self.caller.waited.add(start.elapsed());
+    }
+
+    fn leave(&mut self) {
+        if let Some(turn) = self.turn.take() {
+            self.used += turn.elapsed();
+        }
+    }
+
+    /// Waits for the next turn. Whoever has nobody to work for any more ends without one.
+    fn take(&mut self) {
+        if !self.is_cancelled() {
+            self.turn = self.turns.queue(&self.caller, self.used).blocking_recv().ok();
+        }
+    }
+}
+
+fn outlet_of(outlet: &mut Option<Box<dyn Outlet>>) -> &mut dyn Outlet {
+    outlet.as_mut().expect("an outlet that could not be flushed").as_mut()
 }
 
 impl Workers {
-    /// A pool of `count` workers, for which at most `max_waiting` requests may wait.
-    pub(crate) fn new(count: usize, max_waiting: usize) -> Self {
-        let permits = Arc::new(Semaphore::new(count));
-        Workers { permits, waiting: AtomicUsize::new(0), max_waiting }
+    /// As many seats as `count`, for which at most `most` requests may wait.
+    pub(crate) fn new(count: usize, most: usize, keys: usize) -> Self {
+        let counts = Mutex::new(vec![0; keys.max(1)]);
+        Workers { turns: Arc::new(Turns::new(count, keys)), open: Arc::new(Open { counts, most }) }
     }
 
-    /// Waits for a free worker.
-    async fn acquire(&self) -> Result<OwnedSemaphorePermit, ApiError> {
-        let full = || ApiError::unavailable("too many requests are waiting; try again soon");
-        let before = self.waiting.fetch_add(1, Ordering::Relaxed);
-        let _entry = QueueEntry(&self.waiting);
-        if before >= self.max_waiting {
-            return Err(full());
-        }
-        Arc::clone(&self.permits).acquire_owned().await.map_err(|_| full())
+    /// The queue of those who want a processor.
+    pub(crate) fn turns(&self) -> Arc<Turns> {
+        Arc::clone(&self.turns)
     }
 
-    /// Runs work on a thread of its own, once a worker is free. Long work asks now and then whether it is cancelled.
+    /// Requests that are worked on or wait for that; not those whose client does not read.
+    pub(crate) fn open(&self) -> usize {
+        self.open.counts.lock().iter().sum()
+    }
+
+    /// Sees to it that work that cannot be sliced holds nobody up, as long as it is polled.
+    pub(crate) fn watch(&self) -> impl Future<Output = ()> + use<> {
+        Arc::clone(&self.turns).watch()
+    }
+
+    /// Waits for a seat.
+    async fn acquire(&self, alive: &Arc<()>) -> Result<Seat, ApiError> {
+        let caller = Caller::current();
+        let admission = self.open.admit(caller.key)?;
+        let turn = self.turns.queue(&caller, Duration::ZERO).await;
+        Ok(Seat {
+            turns: Arc::clone(&self.turns),
+            caller,
+            admission,
+            turn: Some(turn.map_err(|_| ApiError::internal())?),
+            used: Duration::ZERO,
+            client: Client(Arc::downgrade(alive)),
+            outlet: None,
+        })
+    }
+
+    /// Runs work on a thread of its own, once it has a seat. Long work pauses now and then, and asks whether it is cancelled.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Cancelled<'_>) -> Result<T, ApiError> + Send + 'static,
+        work: impl FnOnce(&mut Seat) -> Result<T, ApiError> + Send + 'static,
     ) -> Result<T, ApiError> {
-        let permit = self.acquire().await?;
-        run_blocking(move |cancelled| {
-            let result = work(cancelled);
-            drop(permit);
-            result
-        })
-        .await
+        let alive = Arc::new(());
+        let mut seat = self.acquire(&alive).await?;
+        let result = run_blocking(move || work(&mut seat)).await;
+        drop(alive);
+        result
     }
 
     /// Runs work that sends events as it goes on. An error of `check` is returned before the first of them.
     pub(crate) async fn stream<W, T: Send + 'static>(
         &self,
         check: impl FnOnce() -> Result<W, ApiError> + Send + 'static,
-        work: impl FnOnce(W, &mut EventSender<T>) + Send + 'static,
+        work: impl FnOnce(W, &mut Seat, &EventSender<T>) + Send + 'static,
     ) -> Result<EventReceiver<T>, ApiError> {
-        let permit = self.acquire().await?;
-        let (mut sender, receiver) = channel();
+        let alive = Arc::new(());
+        let mut seat = self.acquire(&alive).await?;
+        let (sender, receiver) = channel(alive);
+        seat.outlet = Some(sender.outlet());
         let (begin, begun) = oneshot::channel();
         tokio::task::spawn_blocking(move || {
             match check() {
                 Err(error) => drop(begin.send(Err(error))),
-                Ok(checked) if begin.send(Ok(())).is_ok() => work(checked, &mut sender),
+                Ok(checked) if begin.send(Ok(())).is_ok() => work(checked, &mut seat, &sender),
                 Ok(_) => {}
             }
-            drop((sender, permit));
+            drop(seat);
+            // What is left waits for its reader without a seat.
+            sender.flush();
         });
         begun.await.unwrap_or_else(|_| Err(ApiError::internal()))?;
         Ok(receiver)
     }
 }
 
-/// Runs work on a thread of its own, without waiting for a worker.
+/// Runs work on a thread of its own, without waiting for a seat.
 pub(crate) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce(&Cancelled<'_>) -> Result<T, ApiError> + Send + 'static,
+    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let (sender, receiver) = oneshot::channel();
-    tokio::task::spawn_blocking(move || {
-        let result = work(&|| sender.is_closed());
-        let _ = sender.send(result);
-    });
-    receiver.await.unwrap_or_else(|_| Err(ApiError::internal()))
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(ApiError::internal()))
 }

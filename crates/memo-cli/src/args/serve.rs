@@ -1,18 +1,27 @@
 //! What can be typed about serving.
 
 use super::values::between;
+use crate::address::Address;
 use memo_server::Key;
-use std::net::SocketAddr;
 use std::path::PathBuf;
+
+/// What is written to standard error while it serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Errors, a line each.
+    Plain,
+    /// Errors, requests and changes, a JSON object a line, without any text of users.
+    Json,
+}
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeOptions {
     /// The model; made if there is none. Without a name it is one in your data folder.
     pub(crate) model: Option<PathBuf>,
 
-    /// Where to listen. Another address than this machine's own needs a key.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:7700")]
-    pub(crate) addr: SocketAddr,
+    /// Where to listen: HOST:PORT, or unix:PATH for a Unix socket. Another address than this machine's own needs a key.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7700", value_parser = Address::parse)]
+    pub(crate) addr: Address,
 
     /// A key that clients must send, of 16 characters or more; `read:KEY` may not change the model. Can be repeated. Others
     /// can see it in the list of processes: a file or MEMO_API_KEY is better.
@@ -46,4 +55,12 @@ pub(crate) struct ServeOptions {
     /// The most tokens of a completion.
     #[arg(long, value_name = "N", default_value_t = 16_384, value_parser = between(1..=10_000_000usize))]
     pub(crate) max_tokens: usize,
+
+    /// The most tokens of all completions of a request together.
+    #[arg(long, value_name = "N", default_value_t = 131_072, value_parser = between(1..=100_000_000usize))]
+    pub(crate) max_total: usize,
+
+    /// What to write to standard error: errors, or everything that happens as JSON. Neither has a text of users.
+    #[arg(long, value_name = "FORMAT", default_value = "plain")]
+    pub(crate) log: LogFormat,
 }

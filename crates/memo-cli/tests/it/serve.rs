@@ -16,8 +16,12 @@ struct Serving {
 
 impl Serving {
     fn start(home: &Path, args: &[&str]) -> Self {
+        Self::start_at(home, "127.0.0.1:0", args)
+    }
+
+    fn start_at(home: &Path, addr: &str, args: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_memo"))
-            .args(["serve", "--addr", "127.0.0.1:0"])
+            .args(["serve", "--addr", addr])
             .args(args)
             .current_dir(home)
             .env("HOME", home)
@@ -32,7 +36,8 @@ impl Serving {
         while !said.contains("Ctrl-C") {
             assert!(out.read_line(&mut said).unwrap() > 0, "it ended: {said}");
         }
-        let address = said.lines().next().unwrap().strip_prefix("listening on http://").unwrap();
+        let address = said.lines().next().unwrap().strip_prefix("listening on ").unwrap();
+        let address = address.strip_prefix("http://").unwrap_or(address);
         Serving { address: address.to_owned(), child, out, said }
     }
 
@@ -154,7 +159,9 @@ fn what_would_be_unsafe_or_senseless_is_refused() {
     let said = refused(home, &["serve", "m.memo", "--api-key-file", "keys.txt"]);
     assert!(said.contains("keys.txt: there is no key in it"), "{said}");
     let said = refused(home, &["serve", "m.memo", "--addr", "nowhere"]);
-    assert!(said.contains("--addr"), "{said}");
+    assert!(said.contains("--addr") && said.contains("localhost:7700"), "{said}");
+    let said = refused(home, &["serve", "m.memo", "--addr", "unix:keys.txt"]);
+    assert!(said.contains("there is a file that is no socket"), "{said}");
     let said = refused(home, &["serve", "keys.txt"]);
     assert!(said.contains("keys.txt is a file"), "{said}");
     let said = refused(home, &["serve", "m.memo", "--rate", "0"]);
@@ -166,4 +173,88 @@ fn what_would_be_unsafe_or_senseless_is_refused() {
     let said = refused(home, &["serve", "other.memo", "--addr", &server.address]);
     assert!(said.contains("cannot listen on"), "{said}");
     assert!(!home.join("other.memo").exists());
+}
+
+#[test]
+fn names_and_notes() {
+    let home = notes();
+    let home = home.path();
+    let server = Serving::start_at(home, "localhost:0", &["m.memo"]);
+    assert_eq!(server.ask("GET", "/health", "").0, 200);
+    assert!(!server.said.contains("plain HTTP"), "{}", server.said);
+    drop(server);
+    let key = ["m.memo", "--api-key", "0123456789abcdef"];
+    let server = Serving::start_at(home, "0.0.0.0:0", &key);
+    assert!(server.said.contains("  note    plain HTTP: "), "{}", server.said);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_unix_socket_serves_the_same_and_is_gone_afterwards() {
+    use std::os::unix::net::UnixStream;
+    let home = notes();
+    let home = home.path();
+    let ask = || {
+        let mut stream = UnixStream::connect(home.join("s.sock")).unwrap();
+        let head = "GET /v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    for killed in [true, false] {
+        // Also where one that was killed left its socket.
+        let mut server = Serving::start_at(home, "unix:s.sock", &["m.memo"]);
+        assert!(server.said.starts_with("listening on unix:s.sock\n"), "{}", server.said);
+        assert!(server.said.contains("curl --unix-socket s.sock http://localhost/health"));
+        assert!(ask().contains("\"id\":\"m\""));
+        let said = refused(home, &["serve", "other.memo", "--addr", "unix:s.sock"]);
+        assert!(said.contains("another process does already"), "{said}");
+        if killed {
+            server.child.kill().unwrap();
+            server.child.wait().unwrap();
+            assert!(home.join("s.sock").exists());
+        } else {
+            server.stop();
+            assert!(!home.join("s.sock").exists());
+        }
+    }
+}
+
+#[test]
+fn the_log_as_json_has_every_request_and_no_text() {
+    let home = notes();
+    let home = home.path();
+    let mut server = Serving::start(home, &["m.memo", "--log", "json"]);
+    server.memorize("heron-and-owl", "The heron waits in the reeds.");
+    let (status, _) =
+        server.ask("POST", "/v1/completions", r#"{"prompt": "The heron", "max_tokens": 3}"#);
+    assert_eq!(status, 200);
+    assert_eq!(server.ask("GET", "/api/documents/heron-and-owl", "").0, 200);
+    assert_eq!(server.ask("DELETE", "/api/documents/heron-and-owl", "").0, 200);
+    assert_eq!(server.ask("POST", "/v1/completions", r#"{"prompt": 7, "heron": 1}"#).0, 400);
+    let mut log = String::new();
+    let mut errors = server.child.stderr.take().unwrap();
+    server.stop();
+    errors.read_to_string(&mut log).unwrap();
+    assert!(!log.to_lowercase().contains("heron"), "{log}");
+    let lines: Vec<serde_json::Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+        .collect();
+    let routes: Vec<&str> = lines.iter().filter_map(|line| line["route"].as_str()).collect();
+    let document = "/api/documents/{id}";
+    let asked = ["/api/documents", "/v1/completions", document, document, "/v1/completions"];
+    assert_eq!(routes, asked, "{log}");
+    let changes: Vec<&str> = lines.iter().filter_map(|line| line["kind"].as_str()).collect();
+    assert_eq!(changes, ["memorize", "forget"], "{log}");
+    let last = lines.last().unwrap();
+    assert_eq!(
+        (&last["status"], &last["event"], &last["level"]),
+        (&400.into(), &"request".into(), &"info".into())
+    );
+    assert!(
+        last["id"].as_str().unwrap().starts_with("req-")
+            && last["time"].as_str().unwrap().ends_with('Z')
+    );
 }

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
 use crate::model::Cost;
-use crate::tasks::{Task, TaskHandle, TaskKind};
+use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -216,6 +216,7 @@ async fn memorize_documents(
     }
     let (reader, metrics) = (App::clone(app), Arc::clone(&app.metrics));
     let prepare = move |task: &TaskHandle| {
+        let named: Option<Vec<String>> = inputs.iter().map(|input| input.id.clone()).collect();
         let total: u64 = inputs.iter().map(|input| input.content.as_bytes().len() as u64).sum();
         let (mut documents, mut tokens, mut done) = (Vec::new(), 0, 0);
         for DocumentContent { content, id, labels } in inputs {
@@ -229,7 +230,7 @@ async fn memorize_documents(
             let labelled = |document: NewDocument, (k, v)| document.with_label(k, v);
             documents.push(labels.into_iter().fold(document, labelled));
         }
-        Ok((Cost::Tokens(tokens), documents))
+        Ok((Cost::Tokens(tokens), named.map_or(Documents::Any, Documents::Named), documents))
     };
     let change = move |store: &mut Store, documents: Vec<NewDocument>| {
         let report = store.memorize(documents, reason.as_deref())?;
@@ -270,7 +271,7 @@ async fn change_document(
     let reader = App::clone(app);
     let prepare = move |_: &TaskHandle| {
         let tokens = reader.model.read()?.document(&id)?.tokens;
-        Ok((Cost::Tokens(tokens), id))
+        Ok((Cost::Tokens(tokens), Documents::Named(vec![id.clone()]), id))
     };
     let change = move |store: &mut Store, id: String| Ok(change(store, &id)?);
     respond(app, &app.tasks.spawn_prepared(kind, prepare, change)?, true).await

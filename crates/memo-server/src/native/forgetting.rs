@@ -4,12 +4,11 @@ use super::{Reason, respond};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::model::Cost;
 use crate::tasks::{Task, TaskKind};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use memo_store::{
-    DocumentFilter, ForgetPreview, Observer, Proof, Receipt, Selection, Snapshot, Store, Timestamp,
+    DocumentFilter, ForgetPreview, Observer, Proof, Receipt, Selection, Snapshot, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -75,8 +74,7 @@ pub(crate) async fn forget(
         let preview = app.read(move |_, snapshot| Ok(snapshot.preview_forget(&what)?)).await?;
         return Ok(axum::Json(preview).into_response());
     }
-    let change = move |store: &mut Store| store.forget_selection(&what, reason.as_deref());
-    respond(&app, &app.tasks.spawn(TaskKind::Forget, Cost::Whole, change)?, true).await
+    respond(&app, &app.tasks.spawn_forget(what, reason)?, true).await
 }
 
 /// Forgets a document for good.

@@ -105,13 +105,13 @@ pub(crate) async fn complete(
 ) -> Result<Response, ApiError> {
     let worker = App::clone(&app);
     if !request.stream {
-        let completion = app.workers.run(move |cancelled| {
+        let completion = app.workers.run(move |seat| {
             let sources = request.sources;
             let (prompt, options) = request.check(&worker)?;
             let start = Instant::now();
             let mut tokens = Vec::new();
             let receive = |token: CompletionToken| tokens.extend((!token.end).then_some(token));
-            let stream = generate(&worker, &prompt, &options, cancelled, receive)?;
+            let stream = generate(&worker, &prompt, &options, seat, receive)?;
             completion(&worker, &stream, tokens, start, sources)
         });
         return Ok(axum::Json(completion.await?).into_response());
@@ -119,11 +119,10 @@ pub(crate) async fn complete(
     let (checking, sources) = (App::clone(&app), request.sources);
     let events = app.workers.stream(
         move || request.check(&checking),
-        move |(prompt, options), sender| {
+        move |(prompt, options), seat, sender| {
             let start = Instant::now();
-            let cancelled = sender.cancelled();
             let mut tokens = Vec::new();
-            let stream = generate(&worker, &prompt, &options, &cancelled, |token| {
+            let stream = generate(&worker, &prompt, &options, seat, |token| {
                 if !token.end {
                     sender.send(event("token", &token));
                     tokens.push(token);
@@ -195,7 +194,7 @@ pub(crate) async fn read_text(
     /// Evidence is looked up slot by slot, so the text may be as long as a prompt, but not as a book.
     const MAX_TOKENS: usize = 4096;
     let worker = App::clone(&app);
-    let tokens = app.workers.run(move |cancelled| {
+    let tokens = app.workers.run(move |seat| {
         let tokenizer = worker.model.tokenizer();
         let ids = tokenizer.encode(&text)?;
         if ids.len() > MAX_TOKENS {
@@ -204,8 +203,10 @@ pub(crate) async fn read_text(
         }
         let mut decoder = StreamDecoder::new(tokenizer);
         let mut tokens = Vec::with_capacity(ids.len());
-        let scores = score(&worker, &ids, 0, cancelled)?;
-        for (p, score) in scores.into_iter().enumerate().take_while(|_| !cancelled()) {
+        let scores = score(&worker, &ids, 0, seat)?;
+        let client = seat.client();
+        for (p, score) in scores.into_iter().enumerate().take_while(|_| !client.has_left()) {
+            seat.pause();
             let snapshot = worker.model.read()?;
             let context = MatchedContext::of(snapshot.memory()?, &ids[..p], ids[p])?;
             let text = decoder.push(ids[p]);

@@ -88,6 +88,21 @@ pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
 
+/// Whether the server can answer.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// `ok`, or `unavailable`.
+    status: &'static str,
+}
+
+/// Whether it can answer, as other local servers say it.
+#[utoipa::path(get, path = "/health", tag = "operation", security(()), responses((status = 200, body = Health), (status = 503, body = Health)))]
+pub(crate) async fn health(State(app): State<App>) -> (StatusCode, axum::Json<Health>) {
+    let (code, _) = readyz(State(app)).await;
+    let status = if code == StatusCode::OK { "ok" } else { "unavailable" };
+    (code, axum::Json(Health { status }))
+}
+
 /// Whether it can answer.
 #[utoipa::path(get, path = "/readyz", tag = "operation", security(()), responses((status = 200, body = String), (status = 503, body = String)))]
 pub(crate) async fn readyz(State(app): State<App>) -> (StatusCode, &'static str) {
@@ -101,8 +116,8 @@ pub(crate) async fn readyz(State(app): State<App>) -> (StatusCode, &'static str)
 /// Metrics for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "operation", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
 pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, ApiError> {
-    // Without waiting for a worker, because a busy server is what metrics are for.
-    let text = run_blocking(move |_| app.metrics.text(&app.model)).await?;
+    // Without waiting for a seat, because a busy server is what metrics are for.
+    let text = run_blocking(move || app.metrics.text(&app.model, &app.workers)).await?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -3,12 +3,12 @@
 use super::options::{Options, nth};
 use super::respond::{CompletionJob, ResponseMode, respond};
 use super::tokens::ChatLogprobs;
-use super::{StopReason, Usage, check_model};
+use super::{StopReason, Usage};
 use crate::app::{App, AppState, now};
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::Json;
-use crate::generate::{encode_prompt, generate};
-use crate::workers::Cancelled;
+use crate::generate::{check_total, encode_prompt, generate};
+use crate::workers::Seat;
 use axum::extract::State;
 use axum::response::Response;
 use memo_store::CompletionOptions;
@@ -45,7 +45,7 @@ pub(crate) struct Message {
 
 /// The content of a message.
 #[derive(Deserialize, ToSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "must have messages whose content is a text or a list of parts")]
 pub(crate) enum Content {
     Text(String),
     Parts(Vec<Part>),
@@ -138,7 +138,9 @@ fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
     }
     let top = logprobs.then(|| top_logprobs.unwrap_or(0));
     let n = options.count();
-    let options = options.check(&app.config.limits, 256, top)?;
+    let limits = &app.config.limits;
+    let options = options.check(limits, 256, top)?;
+    check_total(n, options.max_tokens, limits)?;
     Ok(Job { prompt: encode_prompt(app, &join(messages)?)?, options, n })
 }
 
@@ -152,16 +154,13 @@ impl Job {
 impl CompletionJob for Job {
     type Choice = Choice;
 
-    fn complete(
-        &self,
-        app: &AppState,
-        cancelled: &Cancelled<'_>,
-    ) -> Result<(Vec<Choice>, Usage), ApiError> {
+    fn complete(&self, app: &AppState, seat: &mut Seat) -> Result<(Vec<Choice>, Usage), ApiError> {
         let (mut choices, mut generated) = (Vec::new(), 0);
-        for index in (0..self.n).take_while(|_| !cancelled()) {
+        let client = seat.client();
+        for index in (0..self.n).take_while(|_| !client.has_left()) {
             let (mut text, mut logprobs) = (String::new(), ChatLogprobs::default());
             let options = nth(&self.options, index);
-            let stream = generate(app, &self.prompt, &options, cancelled, |token| {
+            let stream = generate(app, &self.prompt, &options, seat, |token| {
                 text.push_str(&token.text);
                 logprobs.push(app.model.tokenizer(), &token);
             })?;
@@ -180,16 +179,17 @@ impl CompletionJob for Job {
     fn stream(
         &self,
         app: &AppState,
-        cancelled: &Cancelled<'_>,
+        seat: &mut Seat,
         send: &mut dyn FnMut(Choice),
     ) -> Result<Usage, ApiError> {
         let mut generated = 0;
-        for index in (0..self.n).take_while(|_| !cancelled()) {
+        let client = seat.client();
+        for index in (0..self.n).take_while(|_| !client.has_left()) {
             let delta = |role, content| Some(Answer { role, content });
             let first = delta(Some("assistant"), Some(String::new()));
             send(Choice { index, delta: first, ..Choice::default() });
             let options = nth(&self.options, index);
-            let stream = generate(app, &self.prompt, &options, cancelled, |token| {
+            let stream = generate(app, &self.prompt, &options, seat, |token| {
                 let mut logprobs = ChatLogprobs::default();
                 logprobs.push(app.model.tokenizer(), &token);
                 let (logprobs, delta) = (self.logprobs(logprobs), delta(None, Some(token.text)));
@@ -208,12 +208,11 @@ impl CompletionJob for Job {
 }
 
 /// Continues a conversation.
-#[utoipa::path(post, path = "/v1/chat/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events with `delta` in place of `message`, and a last `[DONE]`"), (status = 404, body = ErrorBody)))]
+#[utoipa::path(post, path = "/v1/chat/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events with `delta` in place of `message`, and a last `[DONE]`")))]
 pub(crate) async fn chat(
     State(app): State<App>,
     Json(request): Json<Request>,
 ) -> Result<Response, ApiError> {
-    check_model(&app, &request.options.model)?;
     let mode = ResponseMode::from(&request.options);
     let (id, created) = (app.response_id("chatcmpl"), now());
     let model = app.config.name.clone();

@@ -3,12 +3,12 @@
 use super::options::{Options, nth};
 use super::respond::{CompletionJob, ResponseMode, respond};
 use super::tokens::Logprobs;
-use super::{StopReason, Usage, check_model};
+use super::{StopReason, Usage};
 use crate::app::{App, AppState, now};
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::Json;
-use crate::generate::{check_prompt, encode_prompt, generate, score};
-use crate::workers::Cancelled;
+use crate::generate::{check_prompt, check_total, encode_prompt, generate, score};
+use crate::workers::{Client, Seat};
 use axum::extract::State;
 use axum::response::Response;
 use memo_store::CompletionOptions;
@@ -18,7 +18,10 @@ use utoipa::ToSchema;
 
 /// A prompt, or several: as text, or as tokens.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "must be a text, a list of texts, a list of tokens, or a list of lists of tokens"
+)]
 pub(crate) enum Prompt {
     Text(String),
     Tokens(Vec<u32>),
@@ -98,6 +101,7 @@ fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
         let message = format!("there must be 1 to {MAX_COMPLETIONS} completions");
         return Err(ApiError::invalid_field("prompt", message));
     }
+    check_total(prompts.len() * n, options.max_tokens, limits)?;
     for prompt in &prompts {
         check_prompt(prompt, limits.prompt)?;
         app.model.read()?.config().memory.check_tokens(prompt)?;
@@ -111,7 +115,7 @@ impl Job {
         &self,
         app: &AppState,
         prompt: &[u32],
-        cancelled: &Cancelled<'_>,
+        seat: &mut Seat,
     ) -> Result<(String, Logprobs), ApiError> {
         let (mut text, mut logprobs) = (String::new(), Logprobs::default());
         if self.echo {
@@ -119,7 +123,7 @@ impl Job {
             text = tokenizer.decode_lossy(prompt);
             if let Some(top) = self.options.top {
                 let mut decoder = StreamDecoder::new(tokenizer);
-                for (p, score) in score(app, prompt, top, cancelled)?.iter().enumerate() {
+                for (p, score) in score(app, prompt, top, seat)?.iter().enumerate() {
                     let piece = decoder.push(prompt[p]);
                     logprobs.push(tokenizer, prompt[p], &piece, (p > 0).then_some(score));
                 }
@@ -129,12 +133,9 @@ impl Job {
     }
 
     /// Each prompt as often as it is to be continued, until the request is cancelled.
-    fn prompts(
-        &self,
-        cancelled: &Cancelled<'_>,
-    ) -> impl Iterator<Item = (usize, &[u32], CompletionOptions)> {
+    fn prompts(&self, client: Client) -> impl Iterator<Item = (usize, &[u32], CompletionOptions)> {
         let each = self.prompts.iter().flat_map(|prompt| (0..self.n).map(move |n| (prompt, n)));
-        let each = each.take_while(|_| !cancelled()).enumerate();
+        let each = each.take_while(move |_| !client.has_left()).enumerate();
         each.map(|(index, (prompt, n))| (index, prompt.as_slice(), nth(&self.options, n)))
     }
 
@@ -157,16 +158,17 @@ impl Job {
 impl CompletionJob for Job {
     type Choice = Choice;
 
-    fn complete(
-        &self,
-        app: &AppState,
-        cancelled: &Cancelled<'_>,
-    ) -> Result<(Vec<Choice>, Usage), ApiError> {
+    fn complete(&self, app: &AppState, seat: &mut Seat) -> Result<(Vec<Choice>, Usage), ApiError> {
         let tokenizer = app.model.tokenizer();
         let (mut choices, mut generated) = (Vec::new(), 0);
-        for (index, prompt, options) in self.prompts(cancelled) {
-            let (mut text, mut logprobs) = self.begin(app, prompt, cancelled)?;
-            let stream = generate(app, prompt, &options, cancelled, |token| {
+        let mut begun = Default::default();
+        for (index, prompt, options) in self.prompts(seat.client()) {
+            // What is echoed is the same for all completions of a prompt.
+            if index % self.n == 0 {
+                begun = self.begin(app, prompt, seat)?;
+            }
+            let (mut text, mut logprobs): (String, Logprobs) = begun.clone();
+            let stream = generate(app, prompt, &options, seat, |token| {
                 text.push_str(&token.text);
                 logprobs.push(tokenizer, token.token, &token.text, token.score.as_ref());
             })?;
@@ -179,18 +181,21 @@ impl CompletionJob for Job {
     fn stream(
         &self,
         app: &AppState,
-        cancelled: &Cancelled<'_>,
+        seat: &mut Seat,
         send: &mut dyn FnMut(Choice),
     ) -> Result<Usage, ApiError> {
         let tokenizer = app.model.tokenizer();
-        let mut generated = 0;
-        for (index, prompt, options) in self.prompts(cancelled) {
-            let (text, logprobs) = self.begin(app, prompt, cancelled)?;
+        let (mut generated, mut begun) = (0, Default::default());
+        for (index, prompt, options) in self.prompts(seat.client()) {
+            if index % self.n == 0 {
+                begun = self.begin(app, prompt, seat)?;
+            }
+            let (text, logprobs): (String, Logprobs) = begun.clone();
             let mut chars = logprobs.chars();
             if self.echo {
                 send(self.choice(index, text, logprobs, None));
             }
-            let stream = generate(app, prompt, &options, cancelled, |token| {
+            let stream = generate(app, prompt, &options, seat, |token| {
                 let mut logprobs = Logprobs::after(chars);
                 logprobs.push(tokenizer, token.token, &token.text, token.score.as_ref());
                 chars = logprobs.chars();
@@ -208,12 +213,11 @@ impl CompletionJob for Job {
 }
 
 /// Continues prompts.
-#[utoipa::path(post, path = "/v1/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events of the same shape and a last `[DONE]`"), (status = 404, body = ErrorBody)))]
+#[utoipa::path(post, path = "/v1/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events of the same shape and a last `[DONE]`")))]
 pub(crate) async fn completions(
     State(app): State<App>,
     Json(request): Json<Request>,
 ) -> Result<Response, ApiError> {
-    check_model(&app, &request.options.model)?;
     let mode = ResponseMode::from(&request.options);
     let (id, created) = (app.response_id("cmpl"), now());
     let model = app.config.name.clone();

@@ -7,7 +7,6 @@ mod respond;
 mod tokens;
 
 use crate::app::App;
-use crate::error::{ApiError, ErrorBody, ErrorCode};
 use crate::extract::Path;
 use axum::Json;
 use axum::extract::State;
@@ -84,21 +83,8 @@ pub(crate) async fn models(State(app): State<App>) -> Json<Models> {
     Json(Models { object: "list", data: vec![describe(&app)] })
 }
 
-/// The model by its name.
-#[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Its name")), responses((status = 200, body = Model), (status = 404, body = ErrorBody)))]
-pub(crate) async fn model(
-    State(app): State<App>,
-    Path(name): Path<String>,
-) -> Result<Json<Model>, ApiError> {
-    check_model(&app, &name)?;
-    Ok(Json(describe(&app)))
-}
-
-/// Refuses other models than the one that is served.
-fn check_model(app: &App, name: &str) -> Result<(), ApiError> {
-    if name.is_empty() || name == app.config.name {
-        return Ok(());
-    }
-    let message = format!("there is no model {name:?} here; this is {:?}", app.config.name);
-    Err(ApiError::not_found(message).with_code(ErrorCode::ModelNotFound))
+/// The one model that is served, by any name, as in completions.
+#[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Any name")), responses((status = 200, body = Model)))]
+pub(crate) async fn model(State(app): State<App>, Path(_): Path<String>) -> Json<Model> {
+    Json(describe(&app))
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 /// Texts that stop a completion: one, or several.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "must be a text or a list of texts")]
 pub(super) enum Stop {
     One(String),
     Many(Vec<String>),
@@ -29,9 +29,9 @@ pub(super) struct StreamOptions {
 /// Options of both kinds of completions.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 pub(super) struct Options {
-    /// The model's name; may be left out.
-    #[serde(default)]
-    pub(super) model: String,
+    /// The model's name: any, because there is one.
+    #[serde(default, rename = "model")]
+    pub(super) _model: Option<String>,
     /// The most tokens to generate.
     pub(super) max_tokens: Option<usize>,
     /// 0 takes the most probable token, which is the default here: a memory recalls. 1 draws in proportion.

@@ -4,7 +4,7 @@ use super::Usage;
 use super::options::Options;
 use crate::app::{App, AppState};
 use crate::error::{ApiError, ErrorBody};
-use crate::workers::Cancelled;
+use crate::workers::Seat;
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -20,14 +20,14 @@ pub(super) trait CompletionJob: Send + 'static {
     fn complete(
         &self,
         app: &AppState,
-        cancelled: &Cancelled<'_>,
+        seat: &mut Seat,
     ) -> Result<(Vec<Self::Choice>, Usage), ApiError>;
 
     /// Makes all completions, and sends pieces as they come.
     fn stream(
         &self,
         app: &AppState,
-        cancelled: &Cancelled<'_>,
+        seat: &mut Seat,
         send: &mut dyn FnMut(Self::Choice),
     ) -> Result<Usage, ApiError>;
 }
@@ -54,17 +54,16 @@ pub(super) async fn respond<J: CompletionJob, R: Serialize>(
 ) -> Result<Response, ApiError> {
     let worker = App::clone(app);
     if !mode.stream {
-        let done = app.workers.run(move |cancelled| check(&worker)?.complete(&worker, cancelled));
+        let done = app.workers.run(move |seat| check(&worker)?.complete(&worker, seat));
         let (choices, usage) = done.await?;
         return Ok(axum::Json(response(choices, Some(usage))).into_response());
     }
     let checking = App::clone(app);
     let events = app.workers.stream(
         move || check(&checking),
-        move |job, sender| {
-            let cancelled = sender.cancelled();
+        move |job, seat, sender| {
             let mut send = |choice| sender.send(event(&response(vec![choice], None)));
-            match job.stream(&worker, &cancelled, &mut send) {
+            match job.stream(&worker, seat, &mut send) {
                 Ok(usage) if mode.include_usage => {
                     sender.send(event(&response(Vec::new(), Some(usage))));
                 }

@@ -18,11 +18,13 @@ async fn keys_open_what_they_may() {
     for open in ["/healthz", "/readyz", "/openapi.json", "/docs", "/"] {
         assert_eq!(client.get(open).await.status, 200, "{open}");
     }
-    for key in [None, Some("wrong"), Some("write-0123456789abcde"), Some("")] {
+    for key in [None, Some("wrong"), Some("write-0123456789abcde")] {
         client.key = key.map(str::to_owned);
+        let code = if key.is_none() { "missing_api_key" } else { "invalid_api_key" };
         for closed in ["/v1/models", "/metrics", "/api/stats", "/api/documents/owl"] {
             let answer = client.get(closed).await;
             assert_eq!(answer.status, 401, "{closed} with {key:?}");
+            assert_eq!(answer.json()["error"]["code"], code, "{closed} with {key:?}");
             assert_eq!(answer.head.headers["www-authenticate"], "Bearer");
         }
         assert_eq!(client.post("/api/documents", &text).await.status, 401);
@@ -34,6 +36,12 @@ async fn keys_open_what_they_may() {
     assert_eq!(client.post("/api/prove", &json!({})).await.status, 200);
     assert_eq!(client.post("/api/documents", &text).await.status, 403);
     assert_eq!(client.delete("/api/documents/owl").await.status, 403);
+    client.key = None;
+    for (scheme, status) in [("bearer", 200), ("BEARER", 200), ("Basic", 401)] {
+        let head = [("authorization", &*format!("{scheme} write-0123456789abcdef"))];
+        let answer = client.send(Method::GET, "/v1/models", &head, vec![]).await;
+        assert_eq!(answer.status, status, "{scheme}: {}", answer.text());
+    }
     client.key = Some("write-0123456789abcdef".to_owned());
     assert_eq!(client.post("/api/documents", &text).await.status, 200);
     assert_eq!(client.delete("/api/documents/owl").await.status, 200);
@@ -155,13 +163,14 @@ async fn a_refusal_arrives_while_the_client_still_sends() {
 
 #[tokio::test]
 async fn work_that_nobody_waits_for_ends() {
-    let limits = Limits { tokens: 1 << 20, time: Duration::from_secs(2), ..Limits::default() };
+    let (tokens, time) = (1 << 20, Duration::from_secs(4));
+    let limits = Limits { tokens, total: usize::MAX, time, ..Limits::default() };
     let server = Server::start(&small(), Config { limits, ..Config::default() }).await;
     let mut client = server.client().await;
     // It leads back into itself: its completion has no end, or draws one late.
-    let round = "round and ".repeat(5_000);
+    let round = "round and ".repeat(500);
     client.ok("/api/documents", &json!({"text": round, "id": "round"})).await;
-    let (tokens, prompts, long) = (1 << 20, ["round"; 16], "round and ".repeat(6000));
+    let (prompts, long) = (["round"; 16], "round and ".repeat(6000));
     let much = [
         (
             "/v1/completions",
@@ -169,7 +178,7 @@ async fn work_that_nobody_waits_for_ends() {
         ),
         (
             "/v1/completions",
-            json!({"prompt": long, "n": 128, "max_tokens": 0, "echo": true, "logprobs": 2}),
+            json!({"prompt": vec![long; 100], "max_tokens": 0, "echo": true, "logprobs": 2}),
         ),
         (
             "/v1/chat/completions",
@@ -177,39 +186,58 @@ async fn work_that_nobody_waits_for_ends() {
         ),
         ("/api/complete", json!({"prompt": "round", "max_tokens": tokens, "guess": true})),
     ];
-    let (one, seats) = (json!({"prompt": "round"}), std::thread::available_parallelism().unwrap());
-    // Takes all seats, and returns when others wait.
-    let take = async |path: &'static str, asked: &serde_json::Value| {
-        let mut all = Vec::new();
-        for _ in 0..seats.get() {
-            let (mut client, asked) = (server.client().await, asked.clone());
-            all.push(tokio::spawn(async move { client.post(path, &asked).await.status }));
-        }
-        let mut waits = false;
-        while !waits {
-            let mut other = server.client().await;
-            let answer = other.post("/tokenize", &one);
-            waits = tokio::time::timeout(Duration::from_millis(200), answer).await.is_err();
-        }
-        all
+    let ask = async |path: &'static str, asked: &serde_json::Value| {
+        let (mut client, asked) = (server.client().await, asked.clone());
+        tokio::spawn(async move { client.post(path, &asked).await.status })
     };
     for (path, mut asked) in much.clone() {
         for stream in [false, true] {
             asked["stream"] = json!(stream);
-            let all = take(path, &asked).await;
-            // Figures take no seat.
-            assert_eq!(client.get("/metrics").await.status, 200);
+            let mut all = Vec::new();
+            for _ in 0..3 {
+                all.push(ask(path, &asked).await);
+            }
+            while client.metric("memo_requests_open").await < 3 {}
             for taken in all {
                 assert!(!taken.is_finished(), "{path}, stream {stream}");
                 taken.abort();
             }
-            let answer = client.post("/tokenize", &one).await;
-            assert_eq!(answer.status, 200, "{path}, stream {stream}");
+            while client.metric("memo_requests_open").await > 0 {}
         }
     }
+    // Also if their time is over.
     let (path, asked) = &much[0];
-    for taken in take(path, asked).await {
-        assert_eq!(taken.await.unwrap(), 408);
+    assert_eq!(ask(path, asked).await.await.unwrap(), 408);
+    while client.metric("memo_requests_open").await > 0 {}
+}
+
+#[tokio::test]
+async fn the_idlest_connection_makes_room_for_a_new_one() {
+    let limits = Limits { connections: 4, tokens: 1 << 20, ..Limits::default() };
+    let server = Server::start(&small(), Config { limits, ..Config::default() }).await;
+    let mut busy = server.client().await;
+    let round = "round and ".repeat(500);
+    busy.ok("/api/documents", &json!({"text": round, "id": "round"})).await;
+    // A stream goes on, however long ago it began.
+    let head = [("content-type", "application/json")];
+    let asked = json!({"prompt": "round", "max_tokens": 1 << 20, "guess": true, "stream": true});
+    let body = asked.to_string().into_bytes();
+    let stream = busy.begin(Method::POST, "/api/complete", &head, body).await.unwrap();
+    let mut idlest = server.client().await;
+    assert_eq!(idlest.get("/healthz").await.status, 200);
+    let mut silent = TcpStream::connect(server.address).await.unwrap();
+    let mut last = server.client().await;
+    assert_eq!(last.get("/healthz").await.status, 200);
+    // One more, and then another.
+    let mut new = server.client().await;
+    assert_eq!(new.get("/healthz").await.status, 200);
+    assert!(idlest.begin(Method::GET, "/healthz", &[], Vec::new()).await.is_err());
+    let mut newer = server.client().await;
+    assert_eq!(newer.get("/healthz").await.status, 200);
+    assert_eq!(silent.read(&mut [0; 16]).await.unwrap_or(0), 0, "it is closed");
+    for client in [&mut last, &mut new, &mut newer] {
+        assert_eq!(client.get("/healthz").await.status, 200);
     }
-    assert_eq!(client.post("/tokenize", &one).await.status, 200);
+    let mut stream = stream.into_body();
+    assert!(http_body_util::BodyExt::frame(&mut stream).await.unwrap().is_ok());
 }

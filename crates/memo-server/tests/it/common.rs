@@ -6,13 +6,13 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
-use memo_server::{Config, serve};
+use memo_server::{Config, Error, serve};
 use memo_store::{NewModel, Store};
 use memo_text::Tokenizer;
 use serde_json::Value;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -26,16 +26,17 @@ pub struct Server {
     pub address: SocketAddr,
     pub path: PathBuf,
     stop: oneshot::Sender<()>,
-    done: JoinHandle<Result<(), memo_store::Error>>,
+    done: JoinHandle<Result<(), Error>>,
     home: tempfile::TempDir,
 }
 
 impl Server {
+    #[allow(clippy::unused_async, reason = "it needs a runtime around it")]
     pub async fn start(new: &NewModel, config: Config) -> Self {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("m.memo");
         let store = Store::create(&path, new).unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
         let done = tokio::spawn(serve(store, config, listener, async {
@@ -150,6 +151,13 @@ impl Client {
     pub async fn post(&mut self, path: &str, body: &Value) -> Answer {
         let head = [("content-type", "application/json")];
         self.send(Method::POST, path, &head, body.to_string().into_bytes()).await
+    }
+
+    /// The value of a metric.
+    pub async fn metric(&mut self, name: &str) -> u64 {
+        let all = self.get("/metrics").await;
+        let line = all.text().lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+        line.unwrap_or_else(|| panic!("{name}")).parse().unwrap()
     }
 
     /// Posts something that must succeed.

@@ -1,10 +1,11 @@
 //! Many clients at once for a minute: completions, documents that come and go, connections that break; then the server is
-//! killed under load and must have kept all that it acknowledged. `cargo xtask load` runs it on the real binary.
+//! killed under load and must have kept all that it acknowledged. And few clients that ask for much, beside one that asks for
+//! little. `cargo xtask load` runs both on the real binary, and prints how long each operation took.
 
 use crate::common::Client;
 use hyper::Method;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,31 @@ struct Outcome {
     completions: AtomicU64,
     refused: AtomicU64,
     left: AtomicU64,
-    slowest: AtomicU64,
+    times: Times,
+}
+
+/// How long operations took, by name, in microseconds.
+#[derive(Default)]
+struct Times(Mutex<BTreeMap<&'static str, Vec<u64>>>);
+
+impl Times {
+    fn add(&self, name: &'static str, start: Instant) {
+        let time = start.elapsed().as_micros() as u64;
+        self.0.lock().unwrap().entry(name).or_default().push(time);
+    }
+
+    /// Prints the median, the 99th percentile and the longest of each.
+    fn print(&self) {
+        for (name, times) in &mut *self.0.lock().unwrap() {
+            times.sort_unstable();
+            let at = |share: f64| times[(share * (times.len() - 1) as f64) as usize] as f64 / 1e3;
+            let (p50, p99, most) = (at(0.5), at(0.99), at(1.0));
+            let count = times.len();
+            println!(
+                "  {name:<24} {count:>6}  p50 {p50:>8.1} ms  p99 {p99:>8.1} ms  longest {most:>8.1} ms"
+            );
+        }
+    }
 }
 
 /// One client: reads mostly, writes now and then, leaves in the middle sometimes.
@@ -78,21 +103,20 @@ async fn client(
         count += 1;
         let post = |body: Value| body.to_string().into_bytes();
         match draw(100) {
-            0..80 => {
+            0..86 => {
                 let body = post(
                     json!({"prompt": format!("client {} writes", draw(200)), "max_tokens": 16}),
                 );
                 let start = Instant::now();
                 let answer = client.begin(Method::POST, "/v1/completions", &head, body).await?;
-                let time = start.elapsed().as_micros() as u64;
-                outcome.slowest.fetch_max(time, Ordering::Relaxed);
                 let status = answer.status().as_u16();
                 http_body_util::BodyExt::collect(answer.into_body()).await?;
+                outcome.times.add("completion, 16 tokens", start);
                 let counter = if status == 200 { &outcome.completions } else { &outcome.refused };
                 assert!(status == 200 || status == 503, "{status}");
                 counter.fetch_add(1, Ordering::Relaxed);
             }
-            80..84 => {
+            86..90 => {
                 // Leaves in the middle of a stream.
                 let body = post(
                     json!({"prompt": "client", "max_tokens": 2000, "temperature": 1.0, "stream": true}),
@@ -102,16 +126,18 @@ async fn client(
                 outcome.left.fetch_add(1, Ordering::Relaxed);
                 client = Client::try_connect(address).await?;
             }
-            84..98 => {
+            90..98 => {
                 let id = format!("{number}-{count}");
                 let text = format!("client {number} writes line {count} of {}. ", draw(1 << 30))
                     .repeat(1 + draw(20) as usize);
                 outcome.open.lock().unwrap().insert(id.clone());
+                let start = Instant::now();
                 let body = post(json!({"text": text, "id": id}));
                 let answer = client.begin(Method::POST, "/api/documents", &head, body).await?;
                 let status = answer.status().as_u16();
                 http_body_util::BodyExt::collect(answer.into_body()).await?;
                 assert!([200, 503].contains(&status), "{status}");
+                outcome.times.add("memorize", start);
                 if status == 200 {
                     outcome.kept.lock().unwrap().insert(id.clone());
                 }
@@ -124,9 +150,11 @@ async fn client(
                 outcome.kept.lock().unwrap().remove(&id);
                 outcome.open.lock().unwrap().insert(id.clone());
                 let path = format!("/api/documents/{id}");
+                let start = Instant::now();
                 let answer = client.begin(Method::DELETE, &path, &[], Vec::new()).await?;
                 let status = answer.status().as_u16();
                 http_body_util::BodyExt::collect(answer.into_body()).await?;
+                outcome.times.add("forget", start);
                 match status {
                     200 => drop(outcome.forgotten.lock().unwrap().insert(id.clone())),
                     503 => drop(outcome.kept.lock().unwrap().insert(id.clone())),
@@ -213,15 +241,101 @@ fn many_clients_for_a_minute_and_a_kill() {
             assert!(stopped.success() && server.child.wait().unwrap().success());
         }
         println!(
-            "{clients} clients, {time} s{}: {} completions, {} documents, {} forgotten, {} refused (503), {} left; slowest completion {:.0} ms",
+            "{clients} clients, {time} s{}: {} completions, {} documents, {} forgotten, {} refused (503), {} left",
             if killed { ", killed in the middle" } else { "" },
             outcome.completions.load(Ordering::Relaxed),
             outcome.kept.lock().unwrap().len(),
             outcome.forgotten.lock().unwrap().len(),
             outcome.refused.load(Ordering::Relaxed),
             outcome.left.load(Ordering::Relaxed),
-            outcome.slowest.load(Ordering::Relaxed) as f64 / 1e3,
         );
+        outcome.times.print();
         check(&binary, &model, &outcome);
     }
+}
+
+/// Posts what must succeed, and gives the answer.
+async fn ask(client: &mut Client, path: &str, body: Value) -> Value {
+    let answer = client.post(path, &body).await;
+    assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+    answer.json()
+}
+
+/// Words that are drawn one after the other, the first ones more often, as in a text.
+fn words(seed: u64, count: usize) -> String {
+    const WORDS: &str = "the of and to in a was his with that at by night light moon owl reads sleeps old tower river bridge stone \
+        garden winter letter morning window house road mountain field summer market silver evening harbour captain sister brother \
+        paper candle forest distant quiet narrow golden broken hidden carried watched waited answered remembered travelled gathered \
+        returned followed whispered between behind towards beyond without against among during before after never always";
+    let all: Vec<&str> = WORDS.split_whitespace().collect();
+    let mut state = seed;
+    let mut text = String::new();
+    for _ in 0..count {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let uniform = (state >> 40) as f64 / f64::from(1 << 24);
+        let rank = ((all.len() as f64 + 1.0).powf(uniform) - 1.0) as usize;
+        text.push_str(all[rank.min(all.len() - 1)]);
+        text.push(' ');
+    }
+    text
+}
+
+/// What a client that asks for one token waits while eight others ask for much, and what these lose by it.
+#[test]
+#[ignore = "takes minutes; cargo xtask load runs it"]
+fn short_requests_beside_long_ones() {
+    const LONG: usize = 8;
+    let binary = PathBuf::from(std::env::var("MEMO_BIN").expect("MEMO_BIN: the memo binary"));
+    let seconds: u64 = std::env::var("MEMO_LOAD_SECONDS").map_or(60, |s| s.parse().unwrap());
+    let home = tempfile::tempdir().unwrap();
+    let server = Process::start(&binary, &home.path().join("m.memo"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let text = words(1, 300_000);
+    runtime.block_on(async {
+        let mut client = Client::connect(server.address).await;
+        ask(&mut client, "/api/documents", json!({"id": "text", "text": text})).await;
+        let scored: String = words(2, 100_000).chars().take(200_000).collect();
+        let generating = json!({"prompt": [text[..200].to_owned()], "max_tokens": 16_384, "temperature": 1.0});
+        let scoring = json!({"prompt": scored, "max_tokens": 0, "echo": true, "logprobs": 1});
+        for (what, asked) in [("completions of 16,384 tokens", generating), ("scorings of 200 kB", scoring)] {
+            let alone = Instant::now();
+            ask(&mut client, "/v1/completions", asked.clone()).await;
+            let alone = alone.elapsed();
+            let (times, done) = (Times::default(), Arc::new(AtomicU64::new(0)));
+            let until = Instant::now() + Duration::from_secs(seconds / 2);
+            let start = Instant::now();
+            let long: Vec<_> = (0..LONG).map(|_| {
+                let (asked, done) = (asked.clone(), Arc::clone(&done));
+                tokio::spawn(async move {
+                    let mut client = Client::connect(server.address).await;
+                    while Instant::now() < until {
+                        let answer = client.post("/v1/completions", &asked).await;
+                        assert_eq!(answer.status, 200, "{}", answer.text());
+                        done.fetch_add(1, Ordering::Relaxed);
+                    }
+                })
+            }).collect();
+            let mut figures = Client::connect(server.address).await;
+            while Instant::now() < until {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                let one = json!({"prompt": &text[300..400], "max_tokens": 1});
+                let start = Instant::now();
+                ask(&mut client, "/v1/completions", one).await;
+                times.add("one token", start);
+                let start = Instant::now();
+                assert_eq!(figures.get("/api/stats").await.status, 200);
+                times.add("/api/stats", start);
+            }
+            for long in long {
+                long.await.unwrap();
+            }
+            let (count, time) = (done.load(Ordering::Relaxed), start.elapsed());
+            println!(
+                "beside {LONG} {what}, each {:.1} s alone; {count} of them in {:.1} s, one every {:.1} s:",
+                alone.as_secs_f64(), time.as_secs_f64(), time.as_secs_f64() / count as f64,
+            );
+            times.print();
+        }
+    });
 }

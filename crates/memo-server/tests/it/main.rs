@@ -2,7 +2,9 @@
 
 mod access;
 mod common;
+mod fairness;
 #[cfg(unix)]
 mod load;
 mod native;
 mod openai;
+mod requests;

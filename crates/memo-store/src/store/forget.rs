@@ -74,7 +74,43 @@ impl Store {
         what: &Selection,
         reason: Option<&str>,
     ) -> Result<Receipt, Error> {
+        let mut receipts = self.forget_each([(what, reason)])?;
+        receipts.pop().unwrap_or(Err(Error::NotFound))
+    }
+
+    /// Forgets several selections, each in a transaction of its own, with one scrub for all: that is what takes long. One that cannot be
+    /// forgotten has its own error, and the others are forgotten all the same. When this returns, all that it has receipts for is gone from every
+    /// byte; an error of the scrub is one for all.
+    ///
+    /// ```
+    /// # use memo_store::{NewDocument, NewModel, Selection, Store};
+    /// # let home = tempfile::tempdir()?;
+    /// # let mut store = Store::create(&home.path().join("notes.memo"), &NewModel::default())?;
+    /// store.memorize([NewDocument::text("The owl reads.").with_id("owl")], None)?;
+    /// let [owl, cat] = ["owl", "cat"].map(|id| Selection::Documents(vec![id.to_owned()]));
+    /// let receipts = store.forget_each([(&owl, Some("asked for")), (&cat, None)])?;
+    /// assert!(receipts[0].is_ok() && receipts[1].is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn forget_each<'a>(
+        &mut self,
+        requests: impl IntoIterator<Item = (&'a Selection, Option<&'a str>)>,
+    ) -> Result<Vec<Result<Receipt, Error>>, Error> {
         self.finish_forgets()?;
+        let mut receipts: Vec<Result<Receipt, Error>> = Vec::new();
+        for (what, reason) in requests {
+            receipts.push(self.subtract(what, reason));
+        }
+        let start = Instant::now();
+        self.finish_forgets()?;
+        for receipt in receipts.iter_mut().flatten() {
+            receipt.scrubbing_seconds = start.elapsed().as_secs_f64();
+        }
+        Ok(receipts)
+    }
+
+    /// Records that a selection is forgotten, and subtracts it from the memory.
+    fn subtract(&mut self, what: &Selection, reason: Option<&str>) -> Result<Receipt, Error> {
         let Selected { documents, text } = self.select(what)?;
         let mut change = self.begin(TransactionKind::Forget, reason)?;
         let Some(text) = text else {
@@ -140,8 +176,6 @@ impl Store {
         let start = Instant::now();
         self.commit(&change)?;
         let subtracted = start.elapsed();
-        self.finish_forgets()?;
-        let scrubbed = start.elapsed().saturating_sub(subtracted);
         Ok(Receipt {
             transaction: change.id,
             documents,
@@ -152,7 +186,7 @@ impl Store {
             lexicon_sources,
             copies,
             subtracting_seconds: subtracted.as_secs_f64(),
-            scrubbing_seconds: scrubbed.as_secs_f64(),
+            scrubbing_seconds: 0.0,
         })
     }
 

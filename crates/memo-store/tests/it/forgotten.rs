@@ -1,7 +1,7 @@
 //! After a forget, no byte of the directory holds the text: whatever it was, and wherever it had been.
 
 use crate::common::{assert_gone, digest_of, files_with, live_parts, small};
-use memo_store::{Error, NewDocument, NewModel, Observer, Store};
+use memo_store::{Error, NewDocument, NewModel, Observer, Selection, Store};
 use memo_text::Tokenizer;
 use std::path::Path;
 
@@ -63,6 +63,46 @@ fn a_forgotten_document_is_gone_from_every_byte() {
         store.memorize([document("secret", "Nothing to hide.")], None).unwrap();
         assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
     }
+}
+
+/// Several are forgotten with one scrub, each with a receipt of its own; what cannot be forgotten keeps nobody from it.
+#[test]
+fn forgets_that_share_a_scrub_are_all_gone_and_told_apart() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    let tokenizer = store.tokenizer().clone();
+    let codes = ["the first code is 4711", "the second code is 0815", "the third code is 2317"];
+    store.memorize([document("keep", OTHER)], None).unwrap();
+    let kept = store.digest().unwrap();
+    for (id, code) in ["a", "b", "c"].into_iter().zip(codes) {
+        store.memorize([document(id, code)], None).unwrap();
+        assert_there(&path, &tokenizer, code);
+    }
+    let one = |id: &str| Selection::Documents(vec![id.to_owned()]);
+    let (text, requests) =
+        (Selection::Text(codes[1].to_owned()), ["a", "nobody", "a", "c"].map(one));
+    let mut asked: Vec<_> = requests.iter().map(|what| (what, Some("asked"))).collect();
+    asked.insert(2, (&text, None));
+    let receipts = store.forget_each(asked).unwrap();
+    let documents = |k: usize| receipts[k].as_ref().unwrap().documents.clone();
+    assert_eq!(
+        (documents(0), documents(2), documents(4)),
+        (vec!["a".into()], vec!["b".into()], vec!["c".into()])
+    );
+    assert!(matches!(receipts[1], Err(Error::NoDocument(_))), "{:?}", receipts[1]);
+    // It was forgotten just before.
+    assert!(matches!(receipts[3], Err(Error::State { .. })), "{:?}", receipts[3]);
+    let transactions: Vec<u64> = receipts.iter().flatten().map(|r| r.transaction).collect();
+    assert_eq!(transactions, [5, 6, 7]);
+    assert_eq!(receipts[4].as_ref().unwrap().digest_after, kept);
+    for code in codes {
+        assert_gone(&path, &tokenizer, code);
+    }
+    drop(store);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.digest().unwrap(), kept);
+    assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
 }
 
 /// The checkpoint of a forget takes over most of the one before. It is the file that a model writes which never did that, so

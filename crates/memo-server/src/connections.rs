@@ -1,0 +1,167 @@
+//! The connections of a server: up to a limit, and beyond that the idlest one makes room for a new one.
+
+use crate::turns::Account;
+use axum::body::{Body, Bytes};
+use hyper::body::{Frame, SizeHint};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// The time after which a connection whose client does not read its response may be closed, if there is no other.
+const STALLED: Duration = Duration::from_secs(10);
+
+/// A connection.
+#[derive(Default)]
+pub(crate) struct Connection {
+    /// The time that its requests have used.
+    pub(crate) account: Account,
+    activity: Mutex<Activity>,
+    close: Notify,
+}
+
+struct Activity {
+    /// Whether a request is being answered.
+    busy: bool,
+    /// Since when there has been none.
+    idle_since: Instant,
+    /// Since when the client has not read.
+    stalled_since: Option<Instant>,
+}
+
+impl Default for Activity {
+    fn default() -> Self {
+        Activity { busy: false, idle_since: Instant::now(), stalled_since: None }
+    }
+}
+
+impl Connection {
+    /// Notes that a request is answered, until the guard is dropped.
+    pub(crate) fn begin(self: &Arc<Self>) -> Busy {
+        self.activity.lock().busy = true;
+        Busy(Arc::clone(self))
+    }
+
+    /// Notes whether the client reads what is written to it.
+    pub(crate) fn note_written(&self, written: bool) {
+        let mut activity = self.activity.lock();
+        if written {
+            activity.stalled_since = None;
+        } else {
+            activity.stalled_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Ready when the connection is to be closed.
+    pub(crate) async fn closed(&self) {
+        self.close.notified().await;
+    }
+
+    /// How it compares to others that might be closed; none if it must not be. Idle ones go before those that are stalled.
+    fn idleness(&self) -> Option<(bool, Instant)> {
+        let activity = self.activity.lock();
+        match (activity.busy, activity.stalled_since) {
+            (false, _) => Some((false, activity.idle_since)),
+            (true, Some(since)) if since.elapsed() >= STALLED => Some((true, since)),
+            _ => None,
+        }
+    }
+}
+
+/// A request that is being answered.
+pub(crate) struct Busy(Arc<Connection>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let mut activity = self.0.activity.lock();
+        (activity.busy, activity.idle_since) = (false, Instant::now());
+    }
+}
+
+/// The body of a response, until whose end its connection is busy.
+pub(crate) struct BusyBody {
+    pub(crate) body: Body,
+    pub(crate) _busy: Busy,
+}
+
+impl hyper::body::Body for BusyBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// All connections.
+pub(crate) struct Connections {
+    most: usize,
+    table: Mutex<Table>,
+    ended: Notify,
+}
+
+#[derive(Default)]
+struct Table {
+    last: u64,
+    open: BTreeMap<u64, Arc<Connection>>,
+}
+
+/// A connection's place among all.
+pub(crate) struct Place {
+    all: Arc<Connections>,
+    number: u64,
+    pub(crate) connection: Arc<Connection>,
+}
+
+impl Connections {
+    pub(crate) fn new(most: usize) -> Arc<Self> {
+        Arc::new(Connections { most, table: Mutex::default(), ended: Notify::new() })
+    }
+
+    /// A place for a new connection. If there is none, the idlest one is closed; if none is idle, this waits.
+    pub(crate) async fn place(self: &Arc<Self>) -> Place {
+        loop {
+            if let Some(place) = self.try_place() {
+                return place;
+            }
+            // That one becomes idle is not told: that would be work for every request.
+            let _ = tokio::time::timeout(Duration::from_millis(20), self.ended.notified()).await;
+        }
+    }
+
+    fn try_place(self: &Arc<Self>) -> Option<Place> {
+        let mut table = self.table.lock();
+        if table.open.len() >= self.most {
+            let idle = table.open.iter().filter_map(|(&n, open)| Some((open.idleness()?, n)));
+            let (_, idlest) = idle.min()?;
+            if let Some(idlest) = table.open.remove(&idlest) {
+                idlest.close.notify_one();
+            }
+        }
+        table.last += 1;
+        let (number, connection) = (table.last, Arc::<Connection>::default());
+        table.open.insert(number, Arc::clone(&connection));
+        Some(Place { all: Arc::clone(self), number, connection })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.all.table.lock().open.remove(&self.number);
+        self.all.ended.notify_one();
+    }
+}

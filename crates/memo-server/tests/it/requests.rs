@@ -1,0 +1,156 @@
+//! Requests as others write them: what cannot be read is said in words, and what belongs together is marked.
+
+use crate::common::Server;
+use hyper::Method;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+#[tokio::test]
+async fn what_cannot_be_read_is_said_in_words() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    let head = [("content-type", "application/json")];
+    let cases = [
+        (
+            "/v1/completions",
+            r#"{"max_tokens": "ten"}"#,
+            "max_tokens",
+            "`max_tokens` must be a whole number, 0 or more, not the text \"ten\"",
+        ),
+        (
+            "/v1/completions",
+            r#"{"max_tokens": -5}"#,
+            "max_tokens",
+            "`max_tokens` must be a whole number, 0 or more, not -5",
+        ),
+        (
+            "/v1/completions",
+            r#"{"temperature": "hot"}"#,
+            "temperature",
+            "`temperature` must be a number, not the text \"hot\"",
+        ),
+        (
+            "/v1/completions",
+            r#"{"prompt": 5}"#,
+            "prompt",
+            "`prompt` must be a text, a list of texts, a list of tokens, or a list of lists of tokens",
+        ),
+        ("/v1/completions", r#"{"stop": 5}"#, "stop", "`stop` must be a text or a list of texts"),
+        (
+            "/v1/completions",
+            r#"{"stream": "yes"}"#,
+            "stream",
+            "`stream` must be true or false, not the text \"yes\"",
+        ),
+        (
+            "/v1/chat/completions",
+            r#"{"messages": "hello"}"#,
+            "messages",
+            "`messages` must be a list, not the text \"hello\"",
+        ),
+        (
+            "/v1/chat/completions",
+            r#"{"messages": [{"content": "hello"}]}"#,
+            "messages",
+            "`messages`: the field `role` is missing",
+        ),
+        ("/v1/chat/completions", "{}", "messages", "the field `messages` is missing"),
+        ("/api/complete", r#"{"prompt": ["a"]}"#, "prompt", "`prompt` must be a text, not a list"),
+        (
+            "/api/documents",
+            r#"{"text": "a", "labels": [1]}"#,
+            "labels",
+            "`labels` must be an object, not a list",
+        ),
+        ("/tokenize", r#"{"prompt": null}"#, "prompt", "`prompt` must be a text, not null"),
+        (
+            "/tokenize",
+            r#"{"prompt": "a", "prompt": "b"}"#,
+            "",
+            "the body has the field `prompt` twice",
+        ),
+        ("/tokenize", "[1]", "", "the body must be a JSON object, not a list"),
+        ("/tokenize", "", "", "the body is empty"),
+        (
+            "/tokenize",
+            "{\"prompt\": ",
+            "",
+            "the body is not JSON: it ends too early, at line 1, column 11",
+        ),
+        ("/tokenize", "{\"prompt\": x}", "", "the body is not JSON, at line 1, column 12"),
+    ];
+    for (path, body, param, message) in cases {
+        let answer = client.send(Method::POST, path, &head, body.into()).await;
+        let error = &answer.json()["error"];
+        assert_eq!((answer.status, &error["message"]), (400, &json!(message)), "{body}");
+        assert_eq!(error["param"].as_str().unwrap_or_default(), param, "{body}");
+    }
+    let paths = [
+        ("/api/documents?limit=ten", "the parameter `limit` must be a whole number, 0 or more"),
+        (
+            "/api/documents?state=asleep",
+            "the parameter `state` must be one of `live`, `retired`, `forgotten`, `rolled back`",
+        ),
+        ("/api/closest", "the parameter `text` is missing"),
+    ];
+    for (path, message) in paths {
+        let answer = client.get(path).await;
+        assert_eq!(
+            (answer.status, &answer.json()["error"]["message"]),
+            (400, &json!(message)),
+            "{path}"
+        );
+    }
+    let answer = client.post("/api/transactions/last/rollback", &json!({})).await;
+    let message = "in the path, \"last\" must be a whole number, 0 or more";
+    assert_eq!((answer.status, &answer.json()["error"]["message"]), (400, &json!(message)));
+}
+
+#[tokio::test]
+async fn every_response_has_the_id_of_its_request() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    let mut id = async |given: &[(&str, &str)], path: &str| {
+        let answer = client.send(Method::GET, path, given, vec![]).await;
+        answer.head.headers["x-request-id"].to_str().unwrap().to_owned()
+    };
+    assert_eq!(id(&[("x-request-id", "mine-1.2:3")], "/health").await, "mine-1.2:3");
+    assert_eq!(id(&[("x-request-id", "mine")], "/nothing").await, "mine");
+    let made = [id(&[], "/health").await, id(&[], "/health").await];
+    assert!(made[0] != made[1] && made.iter().all(|id| id.starts_with("req-")), "{made:?}");
+    let long = "x".repeat(129);
+    for bad in ["", "two words", "{\"json\"}", &long] {
+        assert!(id(&[("x-request-id", bad)], "/health").await.starts_with("req-"), "{bad}");
+    }
+    assert_eq!(client.found("/health").await, json!({"status": "ok"}));
+}
+
+/// Two servers in a row that disagree on what host a request is for are how requests are smuggled.
+#[tokio::test]
+async fn a_request_names_one_host() {
+    let server = Server::small().await;
+    let host = server.address;
+    let ask = async |head: String| {
+        let mut stream = TcpStream::connect(host).await.unwrap();
+        let request = format!("{head}connection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.unwrap();
+        answer[9..12].to_owned()
+    };
+    assert_eq!(ask(format!("GET /health HTTP/1.1\r\nhost: {host}\r\n")).await, "200");
+    assert_eq!(
+        ask(format!("GET /health HTTP/1.1\r\nhost: {host}\r\nhost: {host}\r\n")).await,
+        "400"
+    );
+    assert_eq!(
+        ask(format!("GET /health HTTP/1.1\r\nhost: {host}\r\nhost: evil.example\r\n")).await,
+        "400"
+    );
+    assert_eq!(ask(format!("GET http://{host}/health HTTP/1.1\r\nhost: {host}\r\n")).await, "200");
+    assert_eq!(
+        ask(format!("GET http://evil.example/health HTTP/1.1\r\nhost: {host}\r\n")).await,
+        "400"
+    );
+}
