@@ -113,8 +113,8 @@ impl Lexicon {
 
     /// From the bytes that `to_bytes` gave.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        detached(py, || Ok(Lexicon(Arc::new(Inner::from_bytes(bytes)?))))
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        detached(py, || Ok(Lexicon(Arc::new(Inner::from_bytes(data)?))))
     }
 
     /// From texts; and the perplexity of these before the first round and after each.

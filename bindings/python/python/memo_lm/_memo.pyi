@@ -87,7 +87,7 @@ class Lexicon:
         """From a file of any format; and what of it is not in the lexicon: how many, why, and some of them."""
 
     @staticmethod
-    def from_bytes(bytes: bytes) -> Lexicon:
+    def from_bytes(data: bytes) -> Lexicon:
         """From the bytes that `to_bytes` gave."""
 
     @staticmethod
@@ -112,7 +112,7 @@ class Lexicon:
         """Whether it was induced from a text, among others."""
 
     def __len__(self) -> int: ...
-    def __contains__(self, word: str) -> bool: ...
+    def __contains__(self, key: str, /) -> bool: ...
     def classes(self, word: str) -> list[str | None]:
         """The classes of a word, level by level; nothing if it has none at all."""
 

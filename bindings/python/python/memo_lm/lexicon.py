@@ -55,7 +55,7 @@ class Lexicon:
         most frequent. inflect: whether regular English forms get the class of their word. max_bytes: of the largest file.
         What of the file is not in the lexicon, entries of several words for example, is a warning.
         """
-        depths = [depth] if isinstance(depth, int) else list(depth)
+        depths = list(depth) if isinstance(depth, Iterable) else [depth]
         options: _memo.LexiconOptions = {
             "format": inputs.optional("format", format),
             "language": inputs.optional("language", language),
@@ -206,7 +206,7 @@ def _pairs(words: object) -> Iterable[object]:
 
 
 def _entry(pair: object) -> tuple[str, list[str | None]]:
-    if not isinstance(pair, tuple) or len(pair) != 2:
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
         raise InvalidError(f"{pair!r} must be a word and its class, or its classes")
     word, classes = string("word", pair[0]), pair[1]
     where = f"{word!r}: "

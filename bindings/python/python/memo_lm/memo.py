@@ -434,8 +434,9 @@ class Memo:
             with watching(progress) as callback:
                 return RebuildReport.read(self._memo.rebuild(callback))
         given = lexicon_of(None if lexicon == "none" else lexicon)
+        core = None if given is None else given.core
         with watching(progress) as callback:
-            return RebuildReport.read(self._memo.rebuild_with_lexicon(given and given.core, callback))
+            return RebuildReport.read(self._memo.rebuild_with_lexicon(core, callback))
 
     def checkpoint(self) -> None:
         """Writes the memory to disk as it is, so that opening need not read the ledger."""

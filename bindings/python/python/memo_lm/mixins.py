@@ -35,8 +35,9 @@ class Result:
     @classmethod
     def from_dict(cls: type[R], data: Mapping[str, Any]) -> R:
         """From a dict of its fields; others, which a newer module may have, are passed over."""
-        # A field that is a keyword of Python, `class`, has an underscore after its name.
-        known = {field.name.removesuffix("_"): field.name for field in fields(cls)}  # type: ignore[arg-type]  # a dataclass
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]  # every subclass is a dataclass
+        # One that is a keyword of Python, `class`, has an underscore after it.
+        known = {name.removesuffix("_"): name for name in names}
         values = {known[name]: value for name, value in data.items() if name in known}
         for name, kind in cls._nested.items():
             value = values.get(name)
