@@ -201,7 +201,15 @@ def test_what_is_no_lexicon_is_refused(words: Any, why: str) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\0\0", b"\xff\xfeV\0", b"Volvo\t\xe9\n", b"no class at all\n", b"memo lexicon 2\n", b"memo lexicon 1\n1 levels"],
+    [
+        b"",
+        b"\0\0",
+        b"\xff\xfeV\0",
+        b"Volvo\t\xe9\n",
+        b"no class at all\n",
+        b"memo lexicon 2\n",
+        b"memo lexicon 1\n1 levels",
+    ],
 )
 def test_files_that_are_none_are_refused_with_their_names(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "some.lexicon"

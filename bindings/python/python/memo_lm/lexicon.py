@@ -26,8 +26,8 @@ class Lexicon:
     (['car', 'vehicle'], ['fiat', 'volvo'], False)
 
     Given to `Memo.create` or `Memo.rebuild`, it has the model expect of one word what was said of another. Words count
-    in normal form, whatever their case; iterating gives them so. Two lexicons are equal if they say the same of the same
-    words, and were induced from the same texts. Nothing changes a lexicon.
+    in normal form, whatever their case; iterating gives them so. Two lexicons are equal if they say the same of the
+    same words, and were induced from the same texts. Nothing changes a lexicon.
     """
 
     def __init__(self, words: Mapping[str, Classes] | Iterable[tuple[str, Classes]]) -> None:
@@ -46,14 +46,15 @@ class Lexicon:
         inflect: bool = False,
         max_bytes: int | str | None = None,
     ) -> Lexicon:
-        """Reads a file, as `memo lexicon convert` does: a table of words and classes, CSV, JSONL, SKOS or RDFS in Turtle
-        or N-Triples, what `save` wrote; or WordNet's folder, which "wordnet" names where Debian's package has it.
+        """Reads a file, as `memo lexicon convert` does: a table of words and classes, CSV, JSONL, SKOS or RDFS in
+        Turtle or N-Triples, what `save` wrote; or WordNet's folder, which "wordnet" names where Debian's package has
+        it.
 
         format: if it does not follow from the name. language: of labels, such as "en". depth: where a hierarchy is cut,
-        from its top; several are levels, the finest first. levels: without depth, how many concepts above a word are its
-        classes. on_conflict: what becomes of a word with several classes. all_senses: of WordNet's words, not only the
-        most frequent. inflect: whether regular English forms get the class of their word. max_bytes: of the largest file.
-        What of the file is not in the lexicon, entries of several words for example, is a warning.
+        from its top; several are levels, the finest first. levels: without depth, how many concepts above a word are
+        its classes. on_conflict: what becomes of a word with several classes. all_senses: of WordNet's words, not only
+        the most frequent. inflect: whether regular English forms get the class of their word. max_bytes: of the largest
+        file. What of the file is not in the lexicon, entries of several words for example, is a warning.
         """
         depths = list(depth) if isinstance(depth, Iterable) else [depth]
         options: _memo.LexiconOptions = {
@@ -158,7 +159,7 @@ class Lexicon:
         return self._lexicon.digest
 
     def save(self, path: Path) -> None:
-        """Writes it as text that every program of MeMo reads, in place of what is there; the whole of it, or nothing."""
+        """Writes it as text that every program of MeMo reads, in place of what is there: the whole, or nothing."""
         self._lexicon.save(os.fspath(path))
 
     def __eq__(self, other: object) -> bool:

@@ -421,7 +421,7 @@ class Memo:
     def rebuild(
         self,
         *,
-        lexicon: LexiconLike | Literal["none"] | None | Keep = Keep.KEEP,
+        lexicon: LexiconLike | Literal["none"] | Keep | None = Keep.KEEP,
         progress: Progress = None,
         **gone: NoReturn,
     ) -> RebuildReport:
@@ -771,9 +771,7 @@ class Memo:
             )
         return self._memo.log_distributions(ids, start, end, number("generalize", generalize))
 
-    def score(
-        self, text: Text | Iterable[Text], *, generalize: float = 1.0, progress: Progress = None
-    ) -> ScoreReport:
+    def score(self, text: Text | Iterable[Text], *, generalize: float = 1.0, progress: Progress = None) -> ScoreReport:
         """How probable a text is, or several are, their ends included."""
         ids = [self._encoded(each) for each in inputs.texts(text, self.vocab_size)]
         with watching(progress) as callback:
