@@ -9,6 +9,7 @@ than data (`Document.current`) is in `memo_lm/mixins.py`, as `DocumentMixin`.
 from __future__ import annotations
 
 import json
+import keyword
 import re
 import subprocess
 import textwrap
@@ -80,7 +81,8 @@ def _class(name: str, schemas: dict[str, Any], mixins: set[str]) -> str:
         inherited, schema = schema["allOf"]
         base = _name(inherited)
     lines = [f"@dataclass(frozen=True)\nclass {name}({base}):\n{_doc(about, 4)}\n"]
-    fields = schema["properties"]
+    # What is a keyword of Python has an underscore after it; `memo_lm.mixins.Result` knows.
+    fields = {f"{field}_" if keyword.iskeyword(field) else field: of for field, of in schema["properties"].items()}
     nested = {field: kind for field, kind in ((field, _nested(of, schemas)) for field, of in fields.items()) if kind}
     if nested:
         of = ", ".join(f'"{field}": {kind}' for field, kind in nested.items())

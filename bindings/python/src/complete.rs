@@ -7,7 +7,7 @@ use memo::readout::Sampling;
 use memo::sparse::Memory;
 use memo_store::{
     Completion, CompletionChoice, CompletionOptions, CompletionStream as Stream, CompletionToken,
-    Error, fresh_seed,
+    Error, ReadOptions, fresh_seed,
 };
 use memo_text::Tokenizer;
 use pyo3::prelude::*;
@@ -30,6 +30,7 @@ pub(crate) struct Options {
     heal: bool,
     find: bool,
     guess: bool,
+    generalize: f64,
 }
 
 impl From<Options> for CompletionOptions {
@@ -45,6 +46,8 @@ impl From<Options> for CompletionOptions {
             heal: given.heal,
             find: given.find,
             guess: given.guess,
+            // Checked with the rest.
+            read: ReadOptions { generalize: given.generalize, ..ReadOptions::default() },
             ..CompletionOptions::default()
         }
     }

@@ -38,7 +38,11 @@ const NAMES: [(Kind, &str, &str); 12] = [
     (Exists, "ExistsError", "A model would be made where something is already."),
     (Busy, "BusyError", "Another process is writing the model."),
     (Damaged, "DamagedError", "A file does not hold what it should."),
-    (NotFound, "NotFoundError", "A document, transaction or text that the model does not have."),
+    (
+        NotFound,
+        "NotFoundError",
+        "A document, transaction, text or class that the model does not have.",
+    ),
     (State, "StateError", "A change that makes no sense for the document as it is."),
     (Rollback, "RollbackError", "A transaction that cannot be rolled back."),
     (Merge, "MergeError", "Models that cannot be merged."),
@@ -124,9 +128,12 @@ impl From<Error> for Refusal {
             Error::Damaged { .. }
             | Error::Format { .. }
             | Error::Memory(memo::sparse::Error::Storage(_)) => Damaged,
-            Error::NoDocument(_) | Error::NoTransaction(_) | Error::NotFound | Error::NoneFits => {
-                NotFound
-            }
+            Error::NoDocument(_)
+            | Error::NoTransaction(_)
+            | Error::NotFound
+            | Error::NoneFits
+            | Error::NoClass(_)
+            | Error::NoLexicon => NotFound,
             Error::State { .. } => State,
             Error::Rollback { .. } => Rollback,
             Error::Merge(_) | Error::Conflict(_) => Merge,
@@ -157,6 +164,7 @@ impl From<Error> for Refusal {
 /// A message of the crates below with advice for Python: where the command line has `memo docs`, `Memo.docs`.
 pub(crate) fn advice(message: &str) -> String {
     let message = message.replace("`memo forget MODEL --finish`", "`Memo.open`");
+    let message = message.replace("`memo rebuild --lexicon FILE`", "`Memo.rebuild(lexicon=…)`");
     message.replace("`memo init`", "`Memo.create`").replace("`memo ", "`Memo.")
 }
 

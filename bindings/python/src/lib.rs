@@ -8,7 +8,9 @@ mod complete;
 mod convert;
 mod dense;
 mod error;
+mod files;
 mod forget;
+mod lexicon;
 mod memo;
 mod model;
 mod options;
@@ -28,6 +30,8 @@ mod _memo {
     use crate::complete::CompletionStream;
     #[pymodule_export]
     use crate::dense::{DenseMemo, Oracle, SingleMemory};
+    #[pymodule_export]
+    use crate::lexicon::Lexicon;
     #[pymodule_export]
     use crate::memo::Memo;
     #[pymodule_export]

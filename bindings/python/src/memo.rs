@@ -4,14 +4,15 @@ use crate::complete::{self, CompletionStream, Steps};
 use crate::convert::{self, Text, TokenArray, Tokens, json, tokens};
 use crate::error::{Kind, Refusal, advice};
 use crate::forget::ForgetOptions;
+use crate::lexicon::Lexicon;
 use crate::model::Handle;
-use crate::options::Options;
+use crate::options::{Options, reading};
 use crate::score::{SLICE, score_all, slices};
 use crate::threads;
 use crate::work::{detached, watched};
+use memo::readout::Distribution;
 use memo_store::{
-    CompletionOptions, Conflict, Error, FileConflict, FindOptions, NewDocument, ReadOptions,
-    Snapshot, Store,
+    CompletionOptions, Conflict, Error, FileConflict, FindOptions, NewDocument, Snapshot, Store,
 };
 use memo_text::{Encoding, Tokenizer};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
@@ -80,7 +81,7 @@ impl Memo {
 impl Memo {
     /// Makes a model where nothing is yet.
     #[staticmethod]
-    fn create(py: Python<'_>, path: PathBuf, options: Options) -> PyResult<Self> {
+    fn create(py: Python<'_>, path: PathBuf, options: Options<'_>) -> PyResult<Self> {
         let new = options.model()?;
         detached(py, || {
             let model = Handle::create(&path, &new)?;
@@ -329,6 +330,18 @@ impl Memo {
         self.change(py, progress, |store| json(&store.rebuild()?))
     }
 
+    /// The same with another lexicon, or with none.
+    #[pyo3(signature = (lexicon, progress=None))]
+    fn rebuild_with_lexicon(
+        &self,
+        py: Python<'_>,
+        lexicon: Option<&Lexicon>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        let lexicon = lexicon.map(Lexicon::shared);
+        self.change(py, progress, |store| json(&store.rebuild_with_lexicon(lexicon)?))
+    }
+
     fn checkpoint(&self, py: Python<'_>) -> PyResult<()> {
         self.change(py, None, |store| Ok(store.checkpoint()?))
     }
@@ -386,6 +399,20 @@ impl Memo {
         self.read_json(py, Snapshot::stats)
     }
 
+    #[getter]
+    fn lexicon(&self, py: Python<'_>) -> PyResult<Option<Lexicon>> {
+        self.read(py, |model| Ok(model.lexicon().cloned().map(Lexicon::from)))
+    }
+
+    fn word_classes(&self, py: Python<'_>, word: &str) -> PyResult<String> {
+        self.read_json(py, |model| Ok(model.word_classes(word)))
+    }
+
+    #[pyo3(signature = (name, limit=None))]
+    fn class_members(&self, py: Python<'_>, name: &str, limit: Option<usize>) -> PyResult<String> {
+        self.read_json(py, |model| model.class_members(name, limit.unwrap_or(usize::MAX)))
+    }
+
     fn verify(&self, py: Python<'_>) -> PyResult<String> {
         watched(py, None, |watch| {
             self.model.read(|model| {
@@ -413,30 +440,31 @@ impl Memo {
         self.read(py, |model| Ok(model.digest()?.to_string()))
     }
 
+    #[pyo3(signature = (context, generalize=1.0))]
     fn next_token<'py>(
         &self,
         py: Python<'py>,
         context: Tokens<'_>,
+        generalize: f64,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let context = tokens(&context);
+        let (context, read) = (tokens(&context), reading(generalize)?);
         let p = self.read(py, |model| {
-            Ok(model
-                .distribution(&context, &ReadOptions::default())?
-                .dense()
-                .map_err(Error::from)?)
+            Ok(model.distribution(&context, &read)?.dense().map_err(Error::from)?)
         })?;
         Ok(PyArray1::from_vec(py, p))
     }
 
     /// log p(token | tokens[:p]) of every token, for p in start..end (end at most len(tokens) + 1).
+    #[pyo3(signature = (tokens, start, end, generalize=1.0))]
     fn log_distributions<'py>(
         &self,
         py: Python<'py>,
         tokens: Tokens<'_>,
         start: usize,
         end: usize,
+        generalize: f64,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let text = convert::tokens(&tokens);
+        let (text, read) = (convert::tokens(&tokens), reading(generalize)?);
         let vocabulary = self.tokenizer.vocab_size();
         let rows = end.saturating_sub(start);
         let logs = watched(py, None, |watch| {
@@ -444,16 +472,11 @@ impl Memo {
                 let mut logs = Vec::new();
                 for slice in slices(start..end, 64) {
                     watch.at("reading", slice.start - start, rows)?;
-                    let seen = model.map_distributions(
-                        &text,
-                        slice,
-                        &ReadOptions::default(),
-                        |_, distribution| {
-                            let logs =
-                                distribution.dense()?.into_iter().map(|p| libm::log(p) as f32);
-                            Ok(logs.collect::<Vec<f32>>())
-                        },
-                    )?;
+                    let look = |_, distribution: &Distribution<'_>| {
+                        let logs = distribution.dense()?.into_iter().map(|p| libm::log(p) as f32);
+                        Ok(logs.collect::<Vec<f32>>())
+                    };
+                    let seen = model.map_distributions(&text, slice, &read, look)?;
                     seen.into_iter().for_each(|row| logs.extend(row));
                 }
                 Ok(logs)
@@ -463,20 +486,21 @@ impl Memo {
     }
 
     /// One more than there are tokens: the end after the last.
-    #[pyo3(signature = (tokens, progress=None))]
+    #[pyo3(signature = (tokens, progress=None, generalize=1.0))]
     fn logprobs<'py>(
         &self,
         py: Python<'py>,
         tokens: Tokens<'_>,
         progress: Option<&Bound<'_, PyAny>>,
+        generalize: f64,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let text = convert::tokens(&tokens);
+        let (text, read) = (convert::tokens(&tokens), reading(generalize)?);
         let logs = watched(py, progress, |watch| {
             self.model.read(|model| {
                 let mut logs = Vec::with_capacity(text.len() + 1);
                 for slice in slices(0..text.len() + 1, SLICE) {
                     watch.at("scoring", slice.start, text.len())?;
-                    let scores = model.token_scores(&text, slice, 0, &ReadOptions::default())?;
+                    let scores = model.token_scores(&text, slice, 0, &read)?;
                     logs.extend(scores.into_iter().map(|score| score.logprob));
                 }
                 Ok(logs)
@@ -486,17 +510,19 @@ impl Memo {
     }
 
     /// For each (tokens, start): log-probabilities of tokens[start:], and whether each was the most probable.
-    #[pyo3(signature = (requests, progress=None))]
+    #[pyo3(signature = (requests, progress=None, generalize=1.0))]
     fn score_many<'py>(
         &self,
         py: Python<'py>,
         requests: Vec<(Tokens<'_>, usize)>,
         progress: Option<&Bound<'_, PyAny>>,
+        generalize: f64,
     ) -> PyResult<Vec<(Bound<'py, PyArray1<f64>>, bool)>> {
         let requests: Vec<(Vec<u32>, usize)> =
             requests.into_iter().map(|(text, start)| (tokens(&text), start)).collect();
+        let read = reading(generalize)?;
         let scored = watched(py, progress, |watch| {
-            self.model.read(|model| score_all(model, &requests, watch))
+            self.model.read(|model| score_all(model, &requests, &read, watch))
         })?;
         let each = scored.into_iter();
         Ok(each.map(|(logs, greedy)| (PyArray1::from_vec(py, logs), greedy)).collect())
@@ -582,42 +608,46 @@ impl Memo {
         })
     }
 
-    #[pyo3(signature = (texts, progress=None))]
+    #[pyo3(signature = (texts, progress=None, generalize=1.0))]
     fn recall(
         &self,
         py: Python<'_>,
         texts: Vec<Tokens<'_>>,
         progress: Option<&Bound<'_, PyAny>>,
+        generalize: f64,
     ) -> PyResult<String> {
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
+        let read = reading(generalize)?;
         watched(py, progress, |watch| {
-            self.model.read(|model| {
-                json(&model.recall(&texts, &ReadOptions::default(), &watch.observer())?)
-            })
+            self.model.read(|model| json(&model.recall(&texts, &read, &watch.observer())?))
         })
     }
 
-    #[pyo3(signature = (texts, progress=None))]
+    #[pyo3(signature = (texts, progress=None, generalize=1.0))]
     fn score(
         &self,
         py: Python<'_>,
         texts: Vec<Tokens<'_>>,
         progress: Option<&Bound<'_, PyAny>>,
+        generalize: f64,
     ) -> PyResult<String> {
         let texts: Vec<Vec<u32>> = texts.iter().map(tokens).collect();
+        let read = reading(generalize)?;
         watched(py, progress, |watch| {
-            self.model.read(|model| {
-                json(&model.score(&texts, &ReadOptions::default(), &watch.observer())?)
-            })
+            self.model.read(|model| json(&model.score(&texts, &read, &watch.observer())?))
         })
     }
 
-    #[pyo3(signature = (prompt, candidates=3))]
-    fn explain(&self, py: Python<'_>, prompt: Tokens<'_>, candidates: usize) -> PyResult<String> {
-        let prompt = tokens(&prompt);
-        self.read_json(py, |model| {
-            model.explain_tokens(&prompt, candidates, &ReadOptions::default())
-        })
+    #[pyo3(signature = (prompt, candidates=3, generalize=1.0))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        prompt: Tokens<'_>,
+        candidates: usize,
+        generalize: f64,
+    ) -> PyResult<String> {
+        let (prompt, read) = (tokens(&prompt), reading(generalize)?);
+        self.read_json(py, |model| model.explain_tokens(&prompt, candidates, &read))
     }
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn slices(positions: Range<usize>, size: usize) -> impl Iterator<Item
 pub(crate) fn score_all(
     snapshot: &Snapshot,
     requests: &[(Vec<u32>, usize)],
+    read: &ReadOptions,
     watch: &Watch,
 ) -> Result<Vec<(Vec<f64>, bool)>, Refusal> {
     let positions = |(text, start): &(Vec<u32>, usize)| text.len().saturating_sub(*start);
@@ -34,7 +35,7 @@ pub(crate) fn score_all(
         let (mut logs, mut greedy) = (Vec::new(), true);
         for slice in slices(*start..text.len(), SLICE) {
             watch.at("scoring", done.load(Ordering::Relaxed), total)?;
-            let scores = snapshot.token_scores(text, slice.clone(), 0, &ReadOptions::default())?;
+            let scores = snapshot.token_scores(text, slice.clone(), 0, read)?;
             greedy &= scores.iter().zip(&text[slice]).all(|(score, token)| score.best == *token);
             done.fetch_add(scores.len(), Ordering::Relaxed);
             logs.extend(scores.into_iter().map(|score| score.logprob));

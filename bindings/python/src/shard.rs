@@ -3,9 +3,10 @@
 use crate::complete::{self, CompletionStream};
 use crate::convert::{self, TokenArray, Tokens, json, tokens};
 use crate::error::Refusal;
-use crate::options::Options;
+use crate::options::{Options, reading};
 use crate::threads;
 use crate::work::{detached, watched};
+use memo::lexicon::Lexicon;
 use memo::readout::{BACKOFF, Scratch, best_at, map_distributions_all};
 use memo::sparse::{
     Leaves, Memory, Settings, Shard as Held, ShardReader as Inner, ShardRequest, ShardResponse,
@@ -55,9 +56,19 @@ fn settings(json: &str) -> Result<Settings, Refusal> {
     Ok(serde_json::from_str(json)?)
 }
 
-/// The words of a vocabulary, if settings need them.
-fn words(settings: &Settings, tokenizer: &Tokenizer) -> Option<Arc<Words>> {
-    (!settings.words.is_empty()).then(|| Arc::new(Words::new(tokenizer.pieces())))
+/// The words of a vocabulary with a lexicon, if settings need them.
+fn words(
+    settings: &Settings,
+    tokenizer: &Tokenizer,
+    lexicon: Option<Arc<Lexicon>>,
+) -> Option<Arc<Words>> {
+    (!settings.words.is_empty() || lexicon.is_some()).then(|| {
+        let words = Words::new(tokenizer.pieces());
+        Arc::new(match lexicon {
+            Some(lexicon) => words.with_lexicon(lexicon),
+            None => words,
+        })
+    })
 }
 
 /// What one process holds: some partitions of the tables.
@@ -67,17 +78,19 @@ pub(crate) struct Shard(Mutex<Held>);
 #[pymethods]
 impl Shard {
     #[new]
-    #[pyo3(signature = (settings, tokenizer, tokenizer_json, index, count))]
+    #[pyo3(signature = (settings, tokenizer, tokenizer_json, lexicon, index, count))]
     fn new(
         settings: &str,
         tokenizer: &str,
         tokenizer_json: Option<&[u8]>,
+        lexicon: Option<&[u8]>,
         index: usize,
         count: usize,
     ) -> PyResult<Self> {
         let settings = self::settings(settings)?;
         let tokenizer = crate::tokenizer::tokenizer(tokenizer, tokenizer_json, None)?;
-        let words = words(&settings, &tokenizer);
+        let lexicon = lexicon.map(Lexicon::from_bytes).transpose().map_err(Refusal::from)?;
+        let words = words(&settings, &tokenizer, lexicon.map(Arc::new));
         let shard = Held::new(settings, words, index, count).map_err(Refusal::from)?;
         Ok(Shard(Mutex::new(shard)))
     }
@@ -162,6 +175,7 @@ pub(crate) struct ShardReader {
     reader: Mutex<Inner>,
     settings: Settings,
     tokenizer: Tokenizer,
+    lexicon: Option<Arc<Lexicon>>,
     window: usize,
 }
 
@@ -196,16 +210,18 @@ fn paired<'a>(
 #[pymethods]
 impl ShardReader {
     #[staticmethod]
-    fn create(count: usize, options: Options) -> PyResult<Self> {
-        let NewModel { tokenizer, words: with_words, seed, .. } = options.model()?;
+    fn create(count: usize, options: Options<'_>) -> PyResult<Self> {
+        let NewModel { tokenizer, words: with_words, seed, lexicon } = options.model()?;
         let (n, end) = (tokenizer.vocab_size() as u32, tokenizer.eos());
         let settings = Settings::new(n, end, seed).map_err(Refusal::from)?;
         let settings = if with_words { settings.with_words() } else { settings };
-        let words = words(&settings, &tokenizer);
+        let settings = settings.with_lexicon(lexicon.as_deref());
+        settings.check().map_err(Refusal::from)?;
+        let words = words(&settings, &tokenizer, lexicon.clone());
         let mut reader = Inner::new(settings.clone(), words, count).map_err(Refusal::from)?;
         let window = reader.read(|memory| Ok(BACKOFF.window(memory))).map_err(Refusal::from)?;
         let (reader, window) = (Mutex::new(reader), window.unwrap_or(0));
-        Ok(ShardReader { reader, settings, tokenizer, window })
+        Ok(ShardReader { reader, settings, tokenizer, lexicon, window })
     }
 
     #[getter]
@@ -222,6 +238,11 @@ impl ShardReader {
     #[getter]
     fn tokenizer_json(&self) -> PyResult<Option<String>> {
         Ok(self.tokenizer.to_json().map_err(Refusal::from)?)
+    }
+
+    #[getter]
+    fn lexicon(&self) -> Option<crate::lexicon::Lexicon> {
+        self.lexicon.clone().map(Into::into)
     }
 
     #[getter]
@@ -276,15 +297,17 @@ impl ShardReader {
     }
 
     /// Log-probabilities of texts[i][p] (the end at p == len); None: more is wanted.
+    #[pyo3(signature = (texts, positions, generalize=1.0))]
     fn score<'py>(
         &self,
         py: Python<'py>,
         texts: Vec<Tokens<'_>>,
         positions: Vec<(usize, usize)>,
+        generalize: f64,
     ) -> PyResult<Option<Vec<Out<'py, f64>>>> {
-        let end = self.settings.end;
+        let (end, readout) = (self.settings.end, reading(generalize)?.readout());
         let scores = self.read(py, &texts, &positions, |memory, all| {
-            map_distributions_all(memory, &BACKOFF, all, |which, p, distribution| {
+            map_distributions_all(memory, &readout, all, |which, p, distribution| {
                 let token = all[which].0.get(p).copied().unwrap_or(end);
                 Ok(libm::log(distribution.probability(token)?))
             })
@@ -296,15 +319,18 @@ impl ShardReader {
     }
 
     /// The most probable tokens; None: more is wanted.
+    #[pyo3(signature = (texts, positions, generalize=1.0))]
     fn best<'py>(
         &self,
         py: Python<'py>,
         texts: Vec<Tokens<'_>>,
         positions: Vec<(usize, usize)>,
+        generalize: f64,
     ) -> PyResult<Option<Vec<TokenArray<'py>>>> {
+        let readout = reading(generalize)?.readout();
         let best = self.read(py, &texts, &positions, |memory, all| {
             let each = all.iter();
-            each.map(|(text, at)| best_at(memory, &BACKOFF, text, at.clone())).collect()
+            each.map(|(text, at)| best_at(memory, &readout, text, at.clone())).collect()
         })?;
         let arrays = |best: Vec<Vec<u32>>| {
             best.into_iter().map(|tokens| PyArray1::from_vec(py, tokens)).collect()
@@ -312,17 +338,20 @@ impl ShardReader {
         Ok(best.map(arrays))
     }
 
+    #[pyo3(signature = (context, generalize=1.0))]
     fn next_token<'py>(
         &self,
         py: Python<'py>,
         context: Tokens<'_>,
+        generalize: f64,
     ) -> PyResult<Option<Out<'py, f64>>> {
+        let readout = reading(generalize)?.readout();
         let len = context.as_array().len();
         let p = self.read(py, &[context], &[(len, len + 1)], |memory, all| {
             let mut scratch = Scratch::default();
-            let window = BACKOFF.window(memory);
+            let window = readout.window(memory);
             let context = &all[0].0[len.saturating_sub(window)..];
-            BACKOFF.distribution(memory, context, &mut scratch)?.dense()
+            readout.distribution(memory, context, &mut scratch)?.dense()
         })?;
         Ok(p.map(|p| PyArray1::from_vec(py, p)))
     }

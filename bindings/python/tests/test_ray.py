@@ -275,6 +275,16 @@ def test_a_dataset_is_memorized(tmp_path: Path) -> None:
 STORIES = [(f"story {n}", story(n, 80)) for n in range(40)]
 # Three actors on two processors.
 ACTORS = {"num_cpus": 0.5}
+LEXICON = {
+    "owl": ["bird", "animal"],
+    "cat": ["mammal", "animal"],
+    "fox": ["mammal", "animal"],
+    "Marta": [None, "person"],
+    "miller": [None, "person"],
+    "roof": "place",
+    "river": "place",
+    "garden": "place",
+}
 
 
 @pytest.fixture(scope="module")
@@ -315,7 +325,15 @@ def test_shards_answer_as_the_whole(shards: int, stories: Memo) -> None:
         assert max(stats.bytes_by_shard) < 1.5 * stats.bytes / shards
 
 
-@pytest.mark.parametrize("options", [{"words": False}, {"tokenizer": "o200k"}, {"words_from": [STORIES[0][1]]}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"words": False},
+        {"words": False, "lexicon": LEXICON},
+        {"tokenizer": "o200k"},
+        {"words_from": [STORIES[0][1]], "lexicon": LEXICON},
+    ],
+)
 def test_shards_have_the_options_of_a_model(options: dict[str, Any], tmp_path: Path) -> None:
     """A vocabulary above 65,535 and one that comes with no program among them."""
     with ShardedMemo.create(2, **options) as memo, Memo.create(tmp_path / "m.memo", **options) as alone:
@@ -327,6 +345,50 @@ def test_shards_have_the_options_of_a_model(options: dict[str, Any], tmp_path: P
         # A prompt that is cut off in a word is put right by a model alone.
         prompt = text.rsplit(" ", 1)[0]
         assert memo.complete(prompt, 8) == alone.complete(prompt, 8)
+
+
+def test_shards_with_a_lexicon_answer_as_the_whole(tmp_path: Path) -> None:
+    asked = ["the fox reads on the river", "an old king bakes bread"]
+    with (
+        ShardedMemo.create(3, lexicon=LEXICON, **CONFIG, actor_options=ACTORS) as sharded,
+        Memo.create(tmp_path / "whole.memo", lexicon=LEXICON, **CONFIG) as whole,
+        Memo.create(tmp_path / "plain.memo", **CONFIG) as plain,
+    ):
+        assert sharded.lexicon == whole.lexicon
+        assert sharded.settings == whole.settings
+        for memo in (sharded, whole, plain):
+            memo.memorize(STORIES)
+        for share in (1.0, 0.5, 0.0):
+            for logs, expected in zip(
+                sharded.logprobs_all(asked, generalize=share), whole.logprobs_all(asked, generalize=share)
+            ):
+                np.testing.assert_array_equal(logs, expected)
+            for text in asked:
+                next_token = sharded.next_token(text, generalize=share)
+                np.testing.assert_array_equal(next_token, whole.next_token(text, generalize=share))
+                recalled = sharded.recall(text, generalize=share)
+                assert recalled.correct == whole.recall(text, generalize=share).correct
+                made = sharded.complete(text, 8, guess=True, generalize=share)
+                assert made == whole.complete(text, 8, guess=True, generalize=share)
+        assert sharded.logprobs(asked[0]).tolist() != plain.logprobs(asked[0]).tolist()
+        assert sharded.logprobs(asked[0], generalize=0).tolist() == plain.logprobs(asked[0]).tolist()
+        assert sharded.digest() == whole.digest() != plain.digest()
+        sharded.forget(STORIES[0][0])
+        whole.forget(STORIES[0][0])
+        assert sharded.digest() == whole.digest()
+        assert sharded.logprobs(asked[0]).tolist() == whole.logprobs(asked[0]).tolist()
+        with pytest.raises(InvalidError, match="generalize"):
+            sharded.logprobs(asked[0], generalize=2)
+
+
+def test_workers_share_a_lexicon(shelf: Path, alone: tuple[str, list[str]], tmp_path: Path) -> None:
+    config = {**CONFIG, "lexicon": LEXICON}
+    with memorize(shelf, tmp_path / "many.memo", num_workers=2, config=config) as many:
+        assert many.lexicon is not None
+        assert many.lexicon.members("mammal") == ["cat", "fox"]
+        with Memo.create(tmp_path / "one.memo", **config) as one:
+            one.memorize_files(shelf)
+            assert many.digest() == one.digest() != alone[0]
 
 
 def test_shards_know_documents_by_id(tmp_path: Path) -> None:

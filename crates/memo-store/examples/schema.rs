@@ -2,9 +2,10 @@
 //! makes its result types from.
 
 use memo_store::{
-    ChangeReport, ClosestPassages, Completion, DigestReport, Document, DocumentText, EditReport,
-    Explanation, ForgetPreview, FreezeReport, MemorizeReport, MergeReport, Proof, RebuildReport,
-    RecallReport, Receipt, ScoreReport, Stats, TextMatches, Transaction, VerifyReport,
+    ChangeReport, ClassMembers, ClosestPassages, Completion, DigestReport, Document, DocumentText,
+    EditReport, Explanation, ForgetPreview, FreezeReport, MemorizeReport, MergeReport, Proof,
+    RebuildReport, RecallReport, Receipt, ScoreReport, Stats, TextMatches, Transaction,
+    VerifyReport, WordClass,
 };
 use utoipa::OpenApi;
 
@@ -16,6 +17,8 @@ use utoipa::OpenApi;
     TextMatches,
     ClosestPassages,
     Stats,
+    WordClass,
+    ClassMembers,
     DigestReport,
     VerifyReport,
     MemorizeReport,

@@ -25,12 +25,14 @@ from ._memo import (
     __version__,
 )
 from .dense import DenseMemo, Trace
+from .lexicon import Lexicon
 from .memo import Memo
 from .oracle import Oracle
 from .predictions import Prediction
 from .results import (
     Candidate,
     ChangeReport,
+    ClassMembers,
     ClosestPassages,
     Completion,
     CompletionToken,
@@ -49,6 +51,10 @@ from .results import (
     ForgetPreview,
     ForgottenVersion,
     FreezeReport,
+    GeneralCandidate,
+    GeneralSource,
+    GeneralUnit,
+    LexiconStats,
     MemorizeReport,
     MergeReport,
     ModelCopy,
@@ -70,6 +76,7 @@ from .results import (
     TransactionKind,
     VerifyReport,
     Version,
+    WordClass,
 )
 from .single import SingleMemory
 
@@ -77,6 +84,7 @@ __all__ = [
     "BusyError",
     "Candidate",
     "ChangeReport",
+    "ClassMembers",
     "ClosestPassages",
     "Completion",
     "CompletionToken",
@@ -99,7 +107,12 @@ __all__ = [
     "ForgetPreview",
     "ForgottenVersion",
     "FreezeReport",
+    "GeneralCandidate",
+    "GeneralSource",
+    "GeneralUnit",
     "InvalidError",
+    "Lexicon",
+    "LexiconStats",
     "Memo",
     "MemoError",
     "MemorizeReport",
@@ -134,5 +147,6 @@ __all__ = [
     "TransactionKind",
     "VerifyReport",
     "Version",
+    "WordClass",
     "__version__",
 ]

@@ -36,6 +36,7 @@ class ModelOptions(TypedDict):
     words_from: list[str] | None
     words: bool
     seed: int
+    lexicon: Lexicon | None
 
 class ForgetOptions(TypedDict):
     """What to forget: ids, a text, or what documents have in common."""
@@ -60,6 +61,69 @@ class CompletionOptions(TypedDict):
     heal: bool
     find: bool
     guess: bool
+    generalize: float
+
+class LexiconOptions(TypedDict):
+    """How a lexicon is read."""
+
+    format: str | None
+    language: str | None
+    depths: list[int]
+    levels: int
+    on_conflict: str | None
+    all_senses: bool
+    inflect: bool
+    max_bytes: int | None
+
+@final
+class Lexicon:
+    """Which words are alike."""
+
+    def __new__(cls, entries: Sequence[tuple[str, Sequence[str | None]]]) -> Lexicon:
+        """Of words and their classes on each level, the finest first."""
+
+    @staticmethod
+    def read(path: str, options: LexiconOptions) -> tuple[Lexicon, list[tuple[int, str, list[str]]]]:
+        """From a file of any format; and what of it is not in the lexicon: how many, why, and some of them."""
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Lexicon:
+        """From the bytes that `to_bytes` gave."""
+
+    @staticmethod
+    def induce(
+        texts: Sequence[str], classes: int, min_count: int, rounds: int, progress: Progress | None = None
+    ) -> tuple[Lexicon, list[float]]:
+        """From texts; and the perplexity of these before the first round and after each."""
+
+    def to_bytes(self) -> bytes: ...
+    def save(self, path: str) -> None:
+        """Writes the canonical form: the whole of it, or nothing."""
+
+    @property
+    def digest(self) -> str: ...
+    @property
+    def levels(self) -> int: ...
+    @property
+    def sources(self) -> int:
+        """How many texts it was induced from."""
+
+    def is_from(self, text: str) -> bool:
+        """Whether it was induced from a text, among others."""
+
+    def __len__(self) -> int: ...
+    def __contains__(self, key: str, /) -> bool: ...
+    def classes(self, word: str) -> list[str | None]:
+        """The classes of a word, level by level; nothing if it has none at all."""
+
+    def members(self, name: str, level: int | None = None) -> list[str]:
+        """The words of a class, on a level or on the first that has one of that name."""
+
+    def names(self, level: int) -> list[str]:
+        """The names of the classes of a level."""
+
+    def words(self) -> list[str]:
+        """All words in normal form, in order."""
 
 @final
 class Memo:
@@ -137,6 +201,9 @@ class Memo:
         progress: Progress | None = None,
     ) -> str: ...
     def rebuild(self, progress: Progress | None = None) -> str: ...
+    def rebuild_with_lexicon(self, lexicon: Lexicon | None, progress: Progress | None = None) -> str:
+        """The same with another lexicon, or with none."""
+
     def checkpoint(self) -> None: ...
 
     # Copies
@@ -153,20 +220,31 @@ class Memo:
     def log(self) -> str: ...
     def history(self, id: str) -> str: ...
     def stats(self) -> str: ...
+    @property
+    def lexicon(self) -> Lexicon | None: ...
+    def word_classes(self, word: str) -> str: ...
+    def class_members(self, name: str, limit: int | None = None) -> str: ...
     def verify(self) -> str: ...
     def prove(self, without: Sequence[str], progress: Progress | None = None) -> str: ...
     def digest(self) -> str: ...
 
     # Reading
-    def next_token(self, context: NDArray[np.uint32]) -> NDArray[np.float64]: ...
-    def log_distributions(self, tokens: NDArray[np.uint32], start: int, end: int) -> NDArray[np.float32]:
+    def next_token(self, context: NDArray[np.uint32], generalize: float = 1.0) -> NDArray[np.float64]: ...
+    def log_distributions(
+        self, tokens: NDArray[np.uint32], start: int, end: int, generalize: float = 1.0
+    ) -> NDArray[np.float32]:
         """log p(token | tokens[:p]) of every token, for p in start..end (end at most len(tokens) + 1)."""
 
-    def logprobs(self, tokens: NDArray[np.uint32], progress: Progress | None = None) -> NDArray[np.float64]:
+    def logprobs(
+        self, tokens: NDArray[np.uint32], progress: Progress | None = None, generalize: float = 1.0
+    ) -> NDArray[np.float64]:
         """One more than there are tokens: the end after the last."""
 
     def score_many(
-        self, requests: Sequence[tuple[NDArray[np.uint32], int]], progress: Progress | None = None
+        self,
+        requests: Sequence[tuple[NDArray[np.uint32], int]],
+        progress: Progress | None = None,
+        generalize: float = 1.0,
     ) -> list[tuple[NDArray[np.float64], bool]]:
         """For each (tokens, start): log-probabilities of tokens[start:], and whether each was the most probable."""
 
@@ -187,9 +265,13 @@ class Memo:
     def next_text(self, stream: CompletionStream) -> str | None:
         """Goes on with a completion until it has more text; None at its end."""
 
-    def recall(self, texts: Sequence[NDArray[np.uint32]], progress: Progress | None = None) -> str: ...
-    def score(self, texts: Sequence[NDArray[np.uint32]], progress: Progress | None = None) -> str: ...
-    def explain(self, prompt: NDArray[np.uint32], candidates: int = 3) -> str: ...
+    def recall(
+        self, texts: Sequence[NDArray[np.uint32]], progress: Progress | None = None, generalize: float = 1.0
+    ) -> str: ...
+    def score(
+        self, texts: Sequence[NDArray[np.uint32]], progress: Progress | None = None, generalize: float = 1.0
+    ) -> str: ...
+    def explain(self, prompt: NDArray[np.uint32], candidates: int = 3, generalize: float = 1.0) -> str: ...
 
 @final
 class CompletionStream:
@@ -360,7 +442,15 @@ Response = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]
 class Shard:
     """What one process holds of a memory: some partitions of its tables."""
 
-    def __new__(cls, settings: str, tokenizer: str, tokenizer_json: bytes | None, index: int, count: int) -> Shard: ...
+    def __new__(
+        cls,
+        settings: str,
+        tokenizer: str,
+        tokenizer_json: bytes | None,
+        lexicon: bytes | None,
+        index: int,
+        count: int,
+    ) -> Shard: ...
     def write(self, documents: Sequence[NDArray[np.uint32]], weight: int = 1) -> None:
         """Writes what is its own of documents; weight -1 forgets. All are checked before anything changes."""
 
@@ -386,6 +476,8 @@ class ShardReader:
     @property
     def tokenizer_json(self) -> str | None: ...
     @property
+    def lexicon(self) -> Lexicon | None: ...
+    @property
     def vocab_size(self) -> int: ...
     @property
     def eos(self) -> int: ...
@@ -401,16 +493,22 @@ class ShardReader:
 
     def take(self, shard: int, request: Request, response: Response) -> None: ...
     def score(
-        self, texts: Sequence[NDArray[np.uint32]], positions: Sequence[tuple[int, int]]
+        self,
+        texts: Sequence[NDArray[np.uint32]],
+        positions: Sequence[tuple[int, int]],
+        generalize: float = 1.0,
     ) -> list[NDArray[np.float64]] | None:
         """Log-probabilities of texts[i][p] (the end at p == len); None: more is wanted."""
 
     def best(
-        self, texts: Sequence[NDArray[np.uint32]], positions: Sequence[tuple[int, int]]
+        self,
+        texts: Sequence[NDArray[np.uint32]],
+        positions: Sequence[tuple[int, int]],
+        generalize: float = 1.0,
     ) -> list[NDArray[np.uint32]] | None:
         """The most probable tokens; None: more is wanted."""
 
-    def next_token(self, context: NDArray[np.uint32]) -> NDArray[np.float64] | None: ...
+    def next_token(self, context: NDArray[np.uint32], generalize: float = 1.0) -> NDArray[np.float64] | None: ...
     def stream(self, prompt: NDArray[np.uint32], options: CompletionOptions) -> CompletionStream:
         """A completion of a prompt, which has no token yet."""
 

@@ -40,7 +40,7 @@ from transformers import (
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
 from memo_lm import InvalidError, Memo
-from memo_lm.inputs import token_ids
+from memo_lm.inputs import number, token_ids
 
 Directory = Union[str, "PathLike[str]"]
 
@@ -54,15 +54,25 @@ def _memory(directory: Directory) -> Path:
     return inside if inside.exists() else Path(directory)
 
 
+def _saved_generalize(directory: Directory) -> float:
+    """How much the lexicon counted in a saved directory; a model directory says nothing of it."""
+    saved = Path(directory) / "config.json"
+    return float(json.loads(saved.read_text()).get("generalize", 1.0)) if saved.exists() else 1.0
+
+
 class MemoConfig(PretrainedConfig):
-    """What transformers wants to know of a memory. It follows from the model; there is nothing to set."""
+    """What transformers wants to know of a memory. It follows from the model, but for `generalize`: how much its
+    lexicon counts, from 0 to 1."""
 
     model_type = "memo"
 
-    def __init__(self, vocab_size: int = 0, eos_token_id: int = 0, window: int = 0, **kwargs: Any) -> None:
+    def __init__(
+        self, vocab_size: int = 0, eos_token_id: int = 0, window: int = 0, generalize: float = 1.0, **kwargs: Any
+    ) -> None:
         self.vocab_size = vocab_size
         # How many of the last tokens can matter.
         self.window = window
+        self.generalize = generalize
         # The end stands for the beginning too, and pads: a masked token is as if it were not there.
         for name in ("bos_token_id", "pad_token_id"):
             kwargs.setdefault(name, eos_token_id)
@@ -71,9 +81,9 @@ class MemoConfig(PretrainedConfig):
         super().__init__(eos_token_id=eos_token_id, **kwargs)
 
     @classmethod
-    def of(cls, memo: Memo) -> MemoConfig:
+    def of(cls, memo: Memo, generalize: float = 1.0) -> MemoConfig:
         """That of a model."""
-        return cls(memo.vocab_size, memo.eos, memo.window, architectures=["MemoForCausalLM"])
+        return cls(memo.vocab_size, memo.eos, memo.window, generalize, architectures=["MemoForCausalLM"])
 
 
 class MemoForCausalLM(PreTrainedModel, GenerationMixin):
@@ -100,23 +110,32 @@ class MemoForCausalLM(PreTrainedModel, GenerationMixin):
     # Loading and saving
 
     @classmethod
-    def of(cls, memo: Memo) -> MemoForCausalLM:
-        """An open model, which stays the caller's to close."""
-        return cls(MemoConfig.of(memo), memo)
+    def of(cls, memo: Memo, generalize: float = 1.0) -> MemoForCausalLM:
+        """An open model, which stays the caller's to close. generalize: how much its lexicon counts, from 0 to 1."""
+        return cls(MemoConfig.of(memo, generalize), memo)
 
     @classmethod
     def from_pretrained(
-        cls, directory: Directory, *args: Any, read_only: bool = True, config: Any = None, **kwargs: Any
+        cls,
+        directory: Directory,
+        *args: Any,
+        read_only: bool = True,
+        config: Any = None,
+        generalize: float | None = None,
+        **kwargs: Any,
     ) -> MemoForCausalLM:
         """Opens what `save_pretrained` wrote, or a model directory itself. `read_only=False` lets it memorize.
 
+        generalize: how much the lexicon counts, from 0 to 1; as it was saved if nothing is said.
         What else transformers passes along (types, devices, revisions) means nothing to a memory.
         """
         memory = _memory(directory)
         if not memory.exists():
             raise InvalidError(f"{directory} does not exist; models of a hub must be downloaded first")
         memo = Memo.open(memory, read_only=read_only)
-        model = cls.of(memo)
+        if generalize is None:
+            generalize = config.generalize if isinstance(config, MemoConfig) else _saved_generalize(directory)
+        model = cls.of(memo, generalize)
         model.name_or_path = model.config.name_or_path = str(directory)
         if (Path(directory) / "generation_config.json").exists():
             model.generation_config = GenerationConfig.from_pretrained(directory)
@@ -174,12 +193,13 @@ class MemoForCausalLM(PreTrainedModel, GenerationMixin):
         if not len(known):
             return np.empty((0, self.config.vocab_size), np.float32)
         first, last = int(known.min()), int(known.max())
-        logs = self.memo.core.log_distributions(text, first, last + 1)
+        share = number("generalize", self.config.generalize)
+        logs = self.memo.core.log_distributions(text, first, last + 1, share)
         # Single precision may make the best token equal to others. The best stays the best, as `Memo.complete` sees it.
         for p, row in enumerate(logs, first):
             best = row.max()
             if np.count_nonzero(row == best) > 1:
-                row[self.memo.core.next_token(text[:p]).argmax()] = np.nextafter(best, np.float32(np.inf))
+                row[self.memo.core.next_token(text[:p], share).argmax()] = np.nextafter(best, np.float32(np.inf))
         return logs[known - first]
 
     def prepare_inputs_for_generation(

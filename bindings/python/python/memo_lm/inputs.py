@@ -19,6 +19,7 @@ from ._memo import InvalidError
 
 if TYPE_CHECKING:
     from ._memo import CompletionOptions, ForgetOptions, ModelOptions
+    from .lexicon import Lexicon
 
 Path = Union[str, "os.PathLike[str]"]
 Tokens = Union[Sequence[int], NDArray[np.integer[Any]]]
@@ -291,6 +292,7 @@ def completion_options(
     contexts: bool = False,
     guess: bool = False,
     find: bool | None = None,
+    generalize: float = 1.0,
 ) -> CompletionOptions:
     """How a prompt is continued. What the numbers may be is checked where the completion begins.
 
@@ -298,6 +300,7 @@ def completion_options(
     chosen again; or tokens, which are meant as they are. All interfaces take a prompt so.
     guess: whether to go on where the memory does not know how.
     find: whether the prompt is looked for, if that is not to follow from what it is.
+    generalize: how much the lexicon counts.
     """
     return {
         "max_tokens": whole("max_tokens", max_tokens),
@@ -311,6 +314,7 @@ def completion_options(
         "heal": text,
         "find": text if find is None else bool(find),
         "guess": bool(guess),
+        "generalize": number("generalize", generalize),
     }
 
 
@@ -353,7 +357,13 @@ def refuse_gone(method: str, given: Mapping[str, object]) -> None:
         raise TypeError(f"{method}() got an unexpected keyword argument {name!r}")
 
 
-def options(given: Tokenizer, words_from: Iterable[str] | None, words: bool, seed: int) -> ModelOptions:
+def options(
+    given: Tokenizer,
+    words_from: Iterable[str] | None,
+    words: bool,
+    seed: int,
+    lexicon: Lexicon | None,
+) -> ModelOptions:
     """What the compiled part is told of a new memory."""
     name, serialized = tokenizer(given)
     texts = None
@@ -370,4 +380,5 @@ def options(given: Tokenizer, words_from: Iterable[str] | None, words: bool, see
         "words_from": texts,
         "words": words,
         "seed": whole("seed", seed),
+        "lexicon": None if lexicon is None else lexicon.core,
     }

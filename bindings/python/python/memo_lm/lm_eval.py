@@ -47,7 +47,8 @@ class MemoLM(TemplateLM):
     """A memory that lm_eval asks.
 
     `path` names a model directory, which is opened to be read only unless `read_only=False` says otherwise; or it is
-    an open `memo_lm.Memo`, which stays open. `max_gen_toks` is how many tokens are generated where a task does not say.
+    an open `memo_lm.Memo`, which stays open. `max_gen_toks` is how many tokens are generated where a task does not say,
+    and `generalize` how much the model's lexicon counts, from 0 to 1.
     What lm_eval says of batches and devices is passed over: all requests are one batch, on all cores.
     """
 
@@ -59,10 +60,12 @@ class MemoLM(TemplateLM):
         batch_size: object = None,
         max_batch_size: object = None,
         device: object = None,
+        generalize: float = 1.0,
     ) -> None:
         super().__init__()
         self.memo = path if isinstance(path, Memo) else Memo.open(path, read_only=read_only)
         self.max_gen_toks = int(max_gen_toks)
+        self.generalize = float(generalize)
 
     @property
     def eot_token_id(self) -> int:
@@ -85,7 +88,7 @@ class MemoLM(TemplateLM):
     ) -> list[Scored]:
         pairs = [(_tokens(context + continuation), len(context)) for _, context, continuation in requests]
         with watching(False if disable_tqdm else None) as callback:
-            scored = self.memo.core.score_many(pairs, callback)
+            scored = self.memo.core.score_many(pairs, callback, self.generalize)
         answers = [(float(logs.sum()), bool(greedy)) for logs, greedy in scored]
         for (asked, _context, _continuation), answer in zip(requests, answers):
             self.cache_hook.add_partial("loglikelihood", asked, answer)
@@ -96,7 +99,7 @@ class MemoLM(TemplateLM):
         texts = [request.args[0] for request in requests]
         tokens = self.memo.core.encode_many(texts)
         with watching(False if disable_tqdm else None) as callback:
-            scored = self.memo.core.score_many([(each, 0) for each in tokens], callback)
+            scored = self.memo.core.score_many([(each, 0) for each in tokens], callback, self.generalize)
         answers = [float(logs.sum()) for logs, _ in scored]
         for text, answer in zip(texts, answers):
             self.cache_hook.add_partial("loglikelihood_rolling", (text,), answer)
@@ -116,7 +119,13 @@ class MemoLM(TemplateLM):
         sampling = {name: type(default)(given.get(name, default)) for name, default in SAMPLING.items()}
         stops = handle_stop_sequences(given["until"], self.memo.eos_text)
         # lm_eval sends tokens to servers too, where tokens are meant as they are.
-        return completion_options(given["max_gen_toks"], **sampling, stop=[stop for stop in stops if stop], text=False)
+        return completion_options(
+            given["max_gen_toks"],
+            **sampling,
+            stop=[stop for stop in stops if stop],
+            text=False,
+            generalize=self.generalize,
+        )
 
 
 def _tokens(tokens: list[int]) -> NDArray[np.uint32]:

@@ -9,6 +9,7 @@ import pathlib
 import warnings
 from collections.abc import AsyncIterator, Iterable, Iterator
 from datetime import timedelta
+from enum import Enum
 from types import TracebackType
 from typing import Any, Literal, NoReturn, overload
 
@@ -19,10 +20,12 @@ from . import _memo, corpus, inputs
 from ._memo import InvalidError, NotAModelError, NotFoundError
 from .corpus import CorpusOptions
 from .inputs import Document as NewDocument
-from .inputs import Labels, Path, Text, Tokenizer, Tokens, string, whole
+from .inputs import Labels, Path, Text, Tokenizer, Tokens, number, string, whole
+from .lexicon import Lexicon, LexiconLike, lexicon_of
 from .progress import Progress, watching
 from .results import (
     ChangeReport,
+    ClassMembers,
     ClosestPassages,
     Completion,
     Document,
@@ -42,7 +45,14 @@ from .results import (
     TextMatches,
     Transaction,
     VerifyReport,
+    WordClass,
 )
+
+
+class Keep(Enum):
+    """What is not given stays as it is."""
+
+    KEEP = "keep"
 
 
 class Memo:
@@ -73,6 +83,7 @@ class Memo:
         words_from: Iterable[str] | None = None,
         words: bool = True,
         seed: int = 1,
+        lexicon: LexiconLike | None = None,
         **gone: NoReturn,
     ) -> Memo:
         """Makes a model where nothing is yet. It has no size: it grows with what it memorizes.
@@ -80,9 +91,11 @@ class Memo:
         tokenizer: gpt2, cl100k, o200k, bytes, the path of a tokenizer.json, or an object of `tokenizers` or
         `transformers`, which is kept in the model. words_from, some texts, makes one of their words instead.
         words: whether it also sees contexts of words, so that case and layout of a prompt do not matter.
+        lexicon: which words are alike, so that what was said of one is expected of the others: a `Lexicon`, the path of
+        one in any format, or a dict of words and their classes.
         """
         inputs.refuse_gone("create", gone)
-        options = inputs.options(tokenizer, words_from, words, seed)
+        options = inputs.options(tokenizer, words_from, words, seed, lexicon_of(lexicon))
         return Memo(_memo.Memo.create(os.fspath(path), options))
 
     @staticmethod
@@ -176,6 +189,12 @@ class Memo:
         """Vocabulary, contexts and seed."""
         settings: dict[str, Any] = json.loads(self._memo.settings)
         return settings
+
+    @property
+    def lexicon(self) -> Lexicon | None:
+        """Which words are alike, if it was told."""
+        inner = self._memo.lexicon
+        return None if inner is None else Lexicon._of(inner)
 
     @property
     def vocab_size(self) -> int:
@@ -399,11 +418,25 @@ class Memo:
         with watching(progress) as callback:
             return MergeReport.read(self._memo.merge(other._memo, conflict, _reason(reason), callback))
 
-    def rebuild(self, *, progress: Progress = None, **gone: NoReturn) -> RebuildReport:
-        """Makes the memory anew from its documents."""
+    def rebuild(
+        self,
+        *,
+        lexicon: LexiconLike | Literal["none"] | Keep | None = Keep.KEEP,
+        progress: Progress = None,
+        **gone: NoReturn,
+    ) -> RebuildReport:
+        """Makes the memory anew from its documents, with the lexicon that it has unless another is given.
+
+        lexicon: as in `create`, where None is no lexicon; "none" is the same, as on the command line.
+        """
         inputs.refuse_gone("rebuild", gone)
+        if isinstance(lexicon, Keep):
+            with watching(progress) as callback:
+                return RebuildReport.read(self._memo.rebuild(callback))
+        given = lexicon_of(None if lexicon == "none" else lexicon)
+        core = None if given is None else given.core
         with watching(progress) as callback:
-            return RebuildReport.read(self._memo.rebuild(callback))
+            return RebuildReport.read(self._memo.rebuild_with_lexicon(core, callback))
 
     def checkpoint(self) -> None:
         """Writes the memory to disk as it is, so that opening need not read the ledger."""
@@ -464,6 +497,14 @@ class Memo:
         """The model in figures."""
         return Stats.read(self._memo.stats())
 
+    def word_classes(self, word: str) -> list[WordClass]:
+        """The classes that the lexicon has for a word, level by level; none if there is no lexicon."""
+        return WordClass.read_all(self._memo.word_classes(string("word", word)))
+
+    def class_members(self, name: str, limit: int | None = None) -> ClassMembers:
+        """The words of a class of the lexicon, or the first of them, on the first level that has it."""
+        return ClassMembers.read(self._memo.class_members(string("class", name), whole("limit", limit)))
+
     def digest(self) -> str:
         """The digest of the memory: equal if and only if every count is."""
         return self._memo.digest()
@@ -496,6 +537,7 @@ class Memo:
         stop: str | Iterable[str] = (),
         guess: bool = False,
         find: bool | None = None,
+        generalize: float = 1.0,
     ) -> str:
         """What follows a prompt, up to the end of a document or before a stop, whichever comes first.
 
@@ -504,10 +546,20 @@ class Memo:
         guess: whether to go on where the memory does not know how; otherwise the text ends there.
         find: whether the prompt is looked for in the memory, put right if it is nearly there, and continued as a quote.
         Text is; tokens are continued as they are, unless this is true.
+        generalize: how much the lexicon counts, from 0, not at all, to 1; without one it makes no difference.
         """
         text = isinstance(prompt, str)
         options = inputs.completion_options(
-            max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess, find=find
+            max_tokens,
+            temperature,
+            top_k,
+            top_p,
+            seed,
+            stop,
+            text=text,
+            guess=guess,
+            find=find,
+            generalize=generalize,
         )
         ((_, made),) = self._memo.complete_many([self._ids(prompt)], [options])
         return made
@@ -524,6 +576,7 @@ class Memo:
         stop: str | Iterable[str] = (),
         guess: bool = False,
         find: bool | None = None,
+        generalize: float = 1.0,
         progress: Progress = None,
     ) -> list[str]:
         """What follows each of many prompts, as `complete` says it, by all threads at once."""
@@ -531,7 +584,16 @@ class Memo:
         stops = [stop] if isinstance(stop, str) else list(stop)
         options = [
             inputs.completion_options(
-                max_tokens, temperature, top_k, top_p, seed, stops, text=isinstance(each, str), guess=guess, find=find
+                max_tokens,
+                temperature,
+                top_k,
+                top_p,
+                seed,
+                stops,
+                text=isinstance(each, str),
+                guess=guess,
+                find=find,
+                generalize=generalize,
             )
             for each in given
         ]
@@ -553,6 +615,7 @@ class Memo:
         contexts: bool = False,
         guess: bool = False,
         find: bool | None = None,
+        generalize: float = 1.0,
         sources: bool = False,
     ) -> Completion:
         """As `complete`, with its tokens and why it ended.
@@ -574,6 +637,7 @@ class Memo:
             text=isinstance(prompt, str),
             guess=guess,
             find=find,
+            generalize=generalize,
         )
         return Completion.read(self._memo.complete(self._ids(prompt), options, bool(sources)))
 
@@ -590,6 +654,7 @@ class Memo:
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
+        generalize: float = 1.0,
     ) -> str: ...
 
     @overload
@@ -605,6 +670,7 @@ class Memo:
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
+        generalize: float = 1.0,
     ) -> Iterator[str]: ...
 
     def generate(
@@ -619,14 +685,25 @@ class Memo:
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
+        generalize: float = 1.0,
     ) -> str | Iterator[str]:
         """As `complete`; with stream=True, piece by piece as it comes."""
         if not stream:
             return self.complete(
-                prompt, max_tokens, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed, stop=stop, guess=guess
+                prompt,
+                max_tokens,
+                temperature=temperature,
+                top_k=top_k,
+                top_p=top_p,
+                seed=seed,
+                stop=stop,
+                guess=guess,
+                generalize=generalize,
             )
         text = isinstance(prompt, str)
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess)
+        options = inputs.completion_options(
+            max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess, generalize=generalize
+        )
         # What is wrong with them is said here, and not when the first piece is asked for.
         made = self._memo.stream(self._ids(prompt), options)
         return iter(lambda: self._memo.next_text(made), None)
@@ -642,34 +719,45 @@ class Memo:
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
+        generalize: float = 1.0,
     ) -> AsyncIterator[str]:
         """As `generate` with stream=True, for `async for`: pieces are made on another thread; the loop goes on."""
         text = isinstance(prompt, str)
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess)
+        options = inputs.completion_options(
+            max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess, generalize=generalize
+        )
         return self._pieces(self._memo.stream(self._ids(prompt), options))
 
     async def _pieces(self, made: _memo.CompletionStream) -> AsyncIterator[str]:
         while (piece := await asyncio.to_thread(self._memo.next_text, made)) is not None:
             yield piece
 
-    def logprobs(self, text: Text, *, progress: Progress = None) -> NDArray[np.float64]:
-        """The log-probability of every token given those before it, and of the end after the last."""
+    def logprobs(self, text: Text, *, generalize: float = 1.0, progress: Progress = None) -> NDArray[np.float64]:
+        """The log-probability of every token given those before it, and of the end after the last.
+
+        generalize: how much the lexicon counts, from 0 to 1, as in `complete`.
+        """
         ids = self._ids(text)
         with watching(progress) as callback:
-            return self._memo.logprobs(ids, callback)
+            return self._memo.logprobs(ids, callback, number("generalize", generalize))
 
-    def logprobs_all(self, texts: Iterable[Text], *, progress: Progress = None) -> list[NDArray[np.float64]]:
+    def logprobs_all(
+        self, texts: Iterable[Text], *, generalize: float = 1.0, progress: Progress = None
+    ) -> list[NDArray[np.float64]]:
         """What `logprobs` gives for each of many texts, by all threads at once."""
         end = np.array([self.eos], np.uint32)
         ended = [(np.concatenate([ids, end]), 0) for ids in self._ids_all(texts)]
         with watching(progress) as callback:
-            return [logs for logs, _ in self._memo.score_many(ended, callback)]
+            scored = self._memo.score_many(ended, callback, number("generalize", generalize))
+        return [logs for logs, _ in scored]
 
-    def next_token(self, context: Text) -> NDArray[np.float64]:
+    def next_token(self, context: Text, *, generalize: float = 1.0) -> NDArray[np.float64]:
         """The probability of every token to come next: not logarithms; they sum to 1."""
-        return self._memo.next_token(self._ids(context))
+        return self._memo.next_token(self._ids(context), number("generalize", generalize))
 
-    def log_distributions(self, text: Text, start: int = 0, end: int | None = None) -> NDArray[np.float32]:
+    def log_distributions(
+        self, text: Text, start: int = 0, end: int | None = None, *, generalize: float = 1.0
+    ) -> NDArray[np.float32]:
         """For each position from start to end, the log-probability of every token given those before it: one row each.
 
         The last position there is, after the last token, is that of what comes next.
@@ -681,26 +769,29 @@ class Memo:
             raise InvalidError(
                 f"positions {start} to {end} were asked of a text that has {positions}, its end included"
             )
-        return self._memo.log_distributions(ids, start, end)
+        return self._memo.log_distributions(ids, start, end, number("generalize", generalize))
 
-    def score(self, text: Text | Iterable[Text], *, progress: Progress = None) -> ScoreReport:
+    def score(self, text: Text | Iterable[Text], *, generalize: float = 1.0, progress: Progress = None) -> ScoreReport:
         """How probable a text is, or several are, their ends included."""
         ids = [self._encoded(each) for each in inputs.texts(text, self.vocab_size)]
         with watching(progress) as callback:
-            return ScoreReport.read(self._memo.score(ids, callback))
+            return ScoreReport.read(self._memo.score(ids, callback, number("generalize", generalize)))
 
-    def recall(self, text: Text | Iterable[Text], *, progress: Progress = None) -> RecallReport:
+    def recall(
+        self, text: Text | Iterable[Text], *, generalize: float = 1.0, progress: Progress = None
+    ) -> RecallReport:
         """How much of a text, or of several, the model recalls, each token from those before it."""
         ids = [self._encoded(each) for each in inputs.texts(text, self.vocab_size)]
         with watching(progress) as callback:
-            return RecallReport.read(self._memo.recall(ids, callback))
+            return RecallReport.read(self._memo.recall(ids, callback, number("generalize", generalize)))
 
-    def explain(self, prompt: Text, candidates: int = 3) -> Explanation:
+    def explain(self, prompt: Text, candidates: int = 3, *, generalize: float = 1.0) -> Explanation:
         """Why the model says what it says after a prompt: what each slot remembers, and from which documents.
 
-        Printed, it is a list; in a notebook, a table.
+        Printed, it is a list; in a notebook, a table. What the lexicon had to do with it is "matched as …".
         """
-        return Explanation.read(self._memo.explain(self._ids(prompt), whole("candidates", candidates)))
+        given = whole("candidates", candidates), number("generalize", generalize)
+        return Explanation.read(self._memo.explain(self._ids(prompt), *given))
 
 
 def _open_to_read(path: str) -> Memo:

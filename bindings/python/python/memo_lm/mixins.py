@@ -10,7 +10,18 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 if TYPE_CHECKING:
-    from .results import Candidate, DocumentChange, DocumentMatches, Passage, SlotEvidence, Source, Version
+    from .results import (
+        Candidate,
+        DocumentChange,
+        DocumentMatches,
+        Excerpt,
+        GeneralCandidate,
+        GeneralSource,
+        Passage,
+        SlotEvidence,
+        Source,
+        Version,
+    )
 
 R = TypeVar("R", bound="Result")
 
@@ -24,8 +35,10 @@ class Result:
     @classmethod
     def from_dict(cls: type[R], data: Mapping[str, Any]) -> R:
         """From a dict of its fields; others, which a newer module may have, are passed over."""
-        known = {field.name for field in fields(cls)}  # type: ignore[arg-type]  # every subclass is a dataclass
-        values = {name: value for name, value in data.items() if name in known}
+        names = [field.name for field in fields(cls)]  # type: ignore[arg-type]  # every subclass is a dataclass
+        # One that is a keyword of Python, `class`, has an underscore after it.
+        known = {name.removesuffix("_"): name for name in names}
+        values = {known[name]: value for name, value in data.items() if name in known}
         for name, kind in cls._nested.items():
             value = values.get(name)
             if isinstance(value, list):
@@ -46,7 +59,11 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """As dicts, lists, strings and numbers: what `--json` and the server's API give."""
-        return asdict(self)  # type: ignore[call-overload,no-any-return]
+        return asdict(self, dict_factory=_plain)  # type: ignore[call-overload,no-any-return]
+
+
+def _plain(values: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name.removesuffix("_"): value for name, value in values}
 
 
 @overload
@@ -162,14 +179,21 @@ class ExplanationMixin(Result):
         for candidate in self.candidates:
             lines.append(f"{_quoted(candidate.text):<18}{_percent(candidate.probability)}")
             lines.extend(f"    {_evidence(slot)}" for slot in candidate.evidence)
+            for general in candidate.general:
+                lines.append(f"    {_general(general)}")
+                lines.extend(f"    {_general_place(source)}" for source in general.sources)
             lines.extend(f"    {_place(source)}" for source in candidate.sources)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         rows = []
         for candidate in self.candidates:
-            evidence = "<br>".join(html.escape(_evidence(slot)) for slot in candidate.evidence)
-            sources = "<br>".join(_excerpt(source) for source in candidate.sources)
+            contexts = [*map(_evidence, candidate.evidence), *map(_general, candidate.general)]
+            evidence = "<br>".join(map(html.escape, contexts))
+            alike = [source for general in candidate.general for source in general.sources]
+            places = [_marked(_general_place(source), source.place.excerpt) for source in alike]
+            places.extend(_marked(_place(source), source.excerpt) for source in candidate.sources)
+            sources = "<br>".join(places)
             token = f"<code>{html.escape(_quoted(candidate.text))}</code>"
             cells = (token, _percent(candidate.probability), evidence, sources)
             rows.append("".join(f'<td style="text-align: left; vertical-align: top">{cell}</td>' for cell in cells))
@@ -197,7 +221,20 @@ def _place(source: Source) -> str:
     return f"{source.document}, token {source.offset}: {source.match_tokens} {tokens}"
 
 
-def _excerpt(source: Source) -> str:
-    excerpt = source.excerpt
+def _general(general: GeneralCandidate) -> str:
+    """A context as the lexicon generalised it: matched as "Anna drives a ‹car› to": 1 of 1."""
+    units = (unit.text if unit.class_ is None else f"‹{unit.class_}›" for unit in general.context)
+    level = f", level {general.level}" if general.level else ""
+    what = "" if general.class_ is None else f" ‹{general.class_}›,"
+    return f"matched as {_quoted(' '.join(units))}{level}:{what} {general.count} of {general.total}"
+
+
+def _general_place(source: GeneralSource) -> str:
+    """Where that stands, and which words are others there."""
+    differ = ", ".join(f"{ours} as {theirs}" for ours, theirs in source.differences)
+    return f"{source.place.document}, token {source.place.offset}{': ' if differ else ''}{differ}"
+
+
+def _marked(place: str, excerpt: Excerpt) -> str:
     before, match, token, after = map(html.escape, (excerpt.before, excerpt.match, excerpt.token, excerpt.after))
-    return f"{html.escape(_place(source))}: {before}<u>{match}</u><b>{token}</b>{after}"
+    return f"{html.escape(place)}: {before}<u>{match}</u><b>{token}</b>{after}"

@@ -58,6 +58,16 @@ class SlotEvidence(Result):
 
 
 @dataclass(frozen=True)
+class GeneralUnit(Result):
+    """A unit of a generalised context: a word, or a run of symbols."""
+
+    text: str
+    """Its text in the prompt."""
+    class_: str | None
+    """The class that it counts as, if it has one."""
+
+
+@dataclass(frozen=True)
 class Excerpt(Result):
     """The text around a place, in reading order."""
 
@@ -90,10 +100,47 @@ class Source(Result):
 
 
 @dataclass(frozen=True)
+class GeneralSource(Result):
+    """A place that a generalised context matches."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"place": Source}
+
+    differences: list[list[str]]
+    """The units of the prompt that are others there, as they are in the prompt and as they are there: Fiat as Volvo."""
+    place: Source
+    """The place."""
+
+
+@dataclass(frozen=True)
+class GeneralCandidate(Result):
+    """What a generalised context says of a token."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"context": GeneralUnit, "sources": GeneralSource}
+
+    level: int
+    """The level of the lexicon."""
+    context: list[GeneralUnit]
+    """The context, unit by unit."""
+    class_: str | None
+    """The class of the unit that the token begins, if what followed was counted as that."""
+    count: int
+    """How often that class, or the token, followed the context."""
+    total: int
+    """How often the context occurred."""
+    sources: list[GeneralSource]
+    """Places in live documents that the context is generalised from; nothing if the model is frozen and has no texts.
+    """
+
+
+@dataclass(frozen=True)
 class Candidate(Result):
     """A token that may follow."""
 
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"evidence": SlotEvidence, "sources": Source}
+    _nested: ClassVar[Mapping[str, type[Result]]] = {
+        "evidence": SlotEvidence,
+        "general": GeneralCandidate,
+        "sources": Source,
+    }
 
     token: int
     """The token."""
@@ -103,6 +150,8 @@ class Candidate(Result):
     """Its probability."""
     evidence: list[SlotEvidence]
     """What each slot remembers of it."""
+    general: list[GeneralCandidate]
+    """What contexts say of it that are generalised by the lexicon, the longest of each level."""
     sources: list[Source]
     """Where it stands in live documents; nothing if the model is frozen and has no texts."""
 
@@ -119,6 +168,20 @@ class ChangeReport(Result):
     """The documents that changed, by name."""
     digest_after: str
     """The digest of the memory afterwards."""
+
+
+@dataclass(frozen=True)
+class ClassMembers(Result):
+    """The words of a class."""
+
+    level: int
+    """The level of the lexicon."""
+    class_: str
+    """The name of the class."""
+    total: int
+    """How many words it has."""
+    words: list[str]
+    """The first of them, in normal form and in order."""
 
 
 @dataclass(frozen=True)
@@ -507,6 +570,20 @@ class FreezeReport(Result):
 
 
 @dataclass(frozen=True)
+class LexiconStats(Result):
+    """A lexicon in figures."""
+
+    words: int
+    """How many words have a class."""
+    classes: list[int]
+    """How many classes each level has."""
+    sources: int
+    """How many texts it was induced from."""
+    digest: str
+    """Its digest."""
+
+
+@dataclass(frozen=True)
 class MemorizeReport(Result):
     """What memorizing did."""
 
@@ -622,6 +699,9 @@ class Receipt(Result):
     """For each version that was scrubbed, the digest of its tokens under the model's secret key."""
     shared: list[str]
     """Live documents that share a passage with what was forgotten; they still know it."""
+    lexicon_sources: list[str]
+    """Documents among them that the model's lexicon was induced from: it still remembers which of their words stood
+    together, until the model is rebuilt with another."""
     copies: list[ModelCopy]
     """Copies made earlier and, if this model is a copy, its originals: they still contain it."""
     subtracting_seconds: float
@@ -646,6 +726,8 @@ class ScoreReport(Result):
 class Stats(Result):
     """A model in figures."""
 
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"lexicon": LexiconStats}
+
     tokenizer: str
     """The tokenizer's name."""
     frozen: bool
@@ -654,6 +736,8 @@ class Stats(Result):
     """Lengths of the contexts that the memory sees, in tokens."""
     context_words: list[int]
     """Lengths of the contexts that it sees in words; none if it sees tokens alone."""
+    lexicon: LexiconStats | None
+    """The lexicon that contexts are generalised by, if there is one."""
     cells: int
     """Cells of the memory that are not zero."""
     bytes: int
@@ -725,3 +809,13 @@ class VerifyReport(VerifyReportMixin):
     """The digest of the memory."""
     damage: list[str]
     """What is wrong, in words; empty if nothing is."""
+
+
+@dataclass(frozen=True)
+class WordClass(Result):
+    """A class of a word."""
+
+    level: int
+    """The level of the lexicon."""
+    class_: str
+    """The name of the class."""

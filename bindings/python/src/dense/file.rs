@@ -1,6 +1,7 @@
 //! Models in files: written whole or not at all, and checked before they are believed.
 
 use crate::error::{Kind, Refusal};
+use crate::files::{name, storage, write_whole};
 use crate::work::Watch;
 use memo::ConfigError;
 use memo::dense::{DenseFile, DenseMemo, FileError, Notes};
@@ -20,7 +21,11 @@ pub(super) fn save(
 ) -> Result<(), Refusal> {
     let whole = model.parameters() * 4;
     write_whole(path, |file| {
-        model.write_safetensors(notes, &mut WatchedFile { file, watch, done: 0, whole })
+        let mut watched = WatchedFile { file, watch, done: 0, whole };
+        model.write_safetensors(notes, &mut watched).map_err(|error| match error {
+            FileError::Io(error) => storage(path)(error),
+            other => Refusal::invalid(name(path, other)),
+        })
     })
 }
 
@@ -57,10 +62,6 @@ impl From<FileError> for Refusal {
     }
 }
 
-fn name(path: &Path, what: impl std::fmt::Display) -> String {
-    format!("{}: {what}", path.display())
-}
-
 fn read(path: &Path, watch: &Watch) -> Result<Vec<u8>, Refusal> {
     let refused = |error: io::Error| {
         let missing = error.kind() == io::ErrorKind::NotFound;
@@ -76,33 +77,6 @@ fn read(path: &Path, watch: &Watch) -> Result<Vec<u8>, Refusal> {
             return Ok(bytes);
         }
     }
-}
-
-/// Writes a file under another name beside its place, syncs it, and renames it into place.
-fn write_whole(
-    path: &Path,
-    write: impl FnOnce(&File) -> Result<(), FileError>,
-) -> Result<(), Refusal> {
-    let storage = |error: io::Error| Refusal::new(Kind::Storage, name(path, error));
-    // The parent of a bare name is empty.
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let parent = parent.unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".memo-").suffix(".tmp");
-    // Readable as any other file that the user makes.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let file = builder.tempfile_in(parent).map_err(storage)?;
-    write(file.as_file()).map_err(|error| match error {
-        FileError::Io(error) => storage(error),
-        other => Refusal::invalid(name(path, other)),
-    })?;
-    file.as_file().sync_all().map_err(storage)?;
-    file.persist(path).map_err(|error| storage(error.error))?;
-    // The name too is to survive.
-    #[cfg(unix)]
-    File::open(parent).and_then(|parent| parent.sync_all()).map_err(storage)?;
-    Ok(())
 }
 
 /// A file that tells how much of it is written, and may be told to stop.

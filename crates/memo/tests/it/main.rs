@@ -18,6 +18,7 @@ mod sparse_common;
 mod sparse_exactness;
 mod sparse_oracle;
 mod sparse_readout;
+mod sparse_shards;
 mod superposed_common;
 mod superposed_evidence;
 mod superposed_exactness;

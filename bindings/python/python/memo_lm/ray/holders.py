@@ -22,8 +22,8 @@ DOCUMENTS = 256
 ATTEMPTS = 3
 
 
-Memory = tuple[str, str, Optional[bytes]]
-"""What all actors of a memory know: its settings, and its tokenizer by name and as JSON."""
+Memory = tuple[str, str, Optional[bytes], Optional[bytes]]
+"""What all actors of a memory know: its settings, its tokenizer by name and as JSON, and its lexicon."""
 
 
 class Holder:

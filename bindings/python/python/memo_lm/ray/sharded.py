@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from .. import _memo, inputs
 from .._memo import InvalidError, NotFoundError, StateError
-from ..inputs import Document, Text, Tokenizer, whole
+from ..inputs import Document, Text, Tokenizer, number, whole
+from ..lexicon import Lexicon, LexiconLike, lexicon_of
 from ..mixins import Result
 from ..results import Completion, MemorizeReport, RecallReport
 from .holders import Holders, Kept
@@ -89,6 +90,7 @@ class ShardedMemo:
         words_from: Iterable[str] | None = None,
         words: bool = True,
         seed: int = 1,
+        lexicon: LexiconLike | None = None,
         actor_options: Mapping[str, Any] | None = None,
         **gone: NoReturn,
     ) -> ShardedMemo:
@@ -99,9 +101,15 @@ class ShardedMemo:
         """
         inputs.refuse_gone("create", gone)
         count = whole("num_shards", num_shards)
-        reader = _memo.ShardReader.create(count, inputs.options(tokenizer, words_from, words, seed))
+        given = lexicon_of(lexicon)
+        reader = _memo.ShardReader.create(count, inputs.options(tokenizer, words_from, words, seed, given))
         serialized = reader.tokenizer_json
-        of = (reader.settings, reader.tokenizer, None if serialized is None else serialized.encode())
+        of = (
+            reader.settings,
+            reader.tokenizer,
+            None if serialized is None else serialized.encode(),
+            None if given is None else given.core.to_bytes(),
+        )
         return ShardedMemo(reader, Holders(of, count, actor_options or {}))
 
     def shutdown(self) -> None:
@@ -132,6 +140,12 @@ class ShardedMemo:
     def tokenizer(self) -> str:
         """The tokenizer's name."""
         return self._reader.tokenizer
+
+    @property
+    def lexicon(self) -> Lexicon | None:
+        """Which words are alike, if it was told."""
+        inner = self._reader.lexicon
+        return None if inner is None else Lexicon._of(inner)
 
     @property
     def vocab_size(self) -> int:
@@ -254,10 +268,13 @@ class ShardedMemo:
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
+        generalize: float = 1.0,
     ) -> str:
         """What follows a prompt, as `Memo.complete` says it."""
         text = isinstance(prompt, str)
-        options = inputs.completion_options(max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess)
+        options = inputs.completion_options(
+            max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess, generalize=generalize
+        )
         with self._lock:
             stream = self._reader.stream(self._ids(prompt), options)
             while not stream.ended:
@@ -265,30 +282,34 @@ class ShardedMemo:
                 self._read(lambda: self._reader.step(stream) or None)
         return Completion.read(stream.completion()).completion
 
-    def logprobs(self, text: Text) -> NDArray[np.float64]:
+    def logprobs(self, text: Text, *, generalize: float = 1.0) -> NDArray[np.float64]:
         """The log-probability of every token given those before it, and of the end after the last."""
-        (scores,) = self.logprobs_all([text])
+        (scores,) = self.logprobs_all([text], generalize=generalize)
         return scores
 
-    def logprobs_all(self, texts: Sequence[Text]) -> list[NDArray[np.float64]]:
+    def logprobs_all(self, texts: Sequence[Text], *, generalize: float = 1.0) -> list[NDArray[np.float64]]:
         """The same of several texts, which takes fewer requests than one after the other."""
+        share = number("generalize", generalize)
         with self._lock:
             ids = [self._ids(text) for text in texts]
-            return self._along(self._reader.score, ids, [(0, len(each) + 1) for each in ids])
+            read = partial(self._reader.score, generalize=share)
+            return self._along(read, ids, [(0, len(each) + 1) for each in ids])
 
-    def next_token(self, context: Text) -> NDArray[np.float64]:
+    def next_token(self, context: Text, *, generalize: float = 1.0) -> NDArray[np.float64]:
         """The probability of every token to come next: not logarithms; they sum to 1."""
+        share = number("generalize", generalize)
         with self._lock:
             ids = self._ids(context)
-            return self._read(lambda: self._reader.next_token(ids))
+            return self._read(lambda: self._reader.next_token(ids, share))
 
-    def recall(self, text: Text | Iterable[Text]) -> RecallReport:
+    def recall(self, text: Text | Iterable[Text], *, generalize: float = 1.0) -> RecallReport:
         """How much of a text, or of several, the memory recalls, each token from those before it."""
         start = time.perf_counter()
+        read = partial(self._reader.best, generalize=number("generalize", generalize))
         with self._lock:
             ids = [self._encoded(each) for each in inputs.texts(text, self.vocab_size)]
             # The first token has nothing before it to be recalled from.
-            found = self._along(self._reader.best, ids, [(min(1, len(each)), len(each)) for each in ids])
+            found = self._along(read, ids, [(min(1, len(each)), len(each)) for each in ids])
         evaluated = sum(len(each) for each in found)
         correct = sum(int((each[1:] == best).sum()) for each, best in zip(ids, found))
         return RecallReport(
