@@ -47,7 +47,7 @@ impl From<Options> for CompletionOptions {
             find: given.find,
             guess: given.guess,
             // Checked with the rest.
-            read: ReadOptions { generalize: given.generalize, ..ReadOptions::default() },
+            read: ReadOptions { generalize: given.generalize, ..ReadOptions::completing() },
             ..CompletionOptions::default()
         }
     }
