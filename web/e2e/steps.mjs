@@ -9,6 +9,8 @@ const WHERE = "Tomas Vell came ashore in the storm. He lives at";
 const FERRY =
   "The ferry to Saltmarsh leaves at seven in the morning from the stone pier. It carries letters, bread and the doctor.";
 
+const DRIVE = "Anna drives a Volvo to Rome. She stays there until spring.";
+
 const button = (page, name) => page.getByRole("button", { name, exact: true });
 const tokens = (page) => page.getByRole("listbox", { name: "Tokens" }).getByRole("option");
 const digest = (page) => page.getByLabel("The memory").locator("code").getAttribute("title");
@@ -90,6 +92,56 @@ export const steps = {
     assert.match(await dialog.locator("mark").textContent(), /lives at 12 Rope Lane$/);
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
+  },
+
+  async "a lexicon generalises: switch, reason, classes, and the receipt"({ page, shot, url }) {
+    const rebuild = async (lexicon) => {
+      const answer = await page.request.post(`${url}api/rebuild`, { data: { lexicon } });
+      assert.equal(answer.status(), 200, await answer.text());
+    };
+    await paste(page, "drive.txt", DRIVE);
+    assert.equal(await page.getByRole("switch", { name: "Generalise" }).count(), 0, "no lexicon, no switch");
+    await rebuild("Volvo\tcar\nFiat\tcar\nSkoda\tcar\n");
+    await page.reload();
+    await page.getByLabel("The memory").getByText("3 words").waitFor();
+    const asked = "Anna drives a Fiat to";
+    const generalise = page.getByRole("switch", { name: "Generalise" });
+    assert.match(await complete(page, asked), /^ Rome/);
+    await tokens(page).first().click();
+    const why = page.getByRole("region", { name: "Why" });
+    const general = why.getByRole("list", { name: "Generalised evidence" });
+    await general.getByText("matched as “Anna drives a ‹car› to”").waitFor();
+    await general.getByText("seen once: always followed by this").waitFor();
+    await general.getByText("Fiat as Volvo").first().waitFor();
+    // A word of the prompt, by the mouse and by keys.
+    const fiat = page.getByRole("toolbar", { name: "Words of the prompt that have classes" }).getByRole("button", { name: "Fiat" });
+    const tip = page.getByRole("tooltip");
+    await fiat.hover();
+    await tip.getByText("‹car›").waitFor();
+    assert.equal(await tip.textContent(), "Fiat counts as ‹car› like fiat, skoda, volvo");
+    await shot(page, "lexicon-light");
+    await page.keyboard.press("Escape");
+    await tip.waitFor({ state: "detached" });
+    await fiat.focus();
+    await tip.waitFor();
+    await page.keyboard.press("Tab");
+    await tip.waitFor({ state: "detached" });
+    // Switched off, the lexicon is no evidence, and what was said is of the past.
+    await generalise.uncheck();
+    await page.getByText("Generalising was switched since.").waitFor();
+    await general.waitFor({ state: "detached" });
+    await generalise.check();
+    await general.waitFor();
+    await general.getByRole("button", { name: "Open drive.txt" }).first().click();
+    assert.match(await page.getByRole("dialog", { name: "drive.txt" }).locator("mark").textContent(), /Rome$/);
+    await page.keyboard.press("Escape");
+    await rebuild("none");
+    await page.reload();
+    await row(page, "drive.txt").click();
+    await button(page, "Forget…").click();
+    await button(page, "Forget for good").click();
+    await page.getByLabel("Receipt").waitFor();
+    await button(page, "Done").click();
   },
 
   async "edit what follows, and undo it to the same digest"({ page }) {

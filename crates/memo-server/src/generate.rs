@@ -88,12 +88,13 @@ pub(crate) fn score(
     app: &AppState,
     text: &[u32],
     top: usize,
+    read: &ReadOptions,
     cancelled: &Cancelled<'_>,
 ) -> Result<Vec<TokenScore>, ApiError> {
     let mut scores = Vec::with_capacity(text.len());
     for start in (0..text.len()).step_by(SLICE).take_while(|_| !cancelled()) {
         let slice = start..(start + SLICE).min(text.len());
-        scores.extend(app.model.read()?.token_scores(text, slice, top, &ReadOptions::default())?);
+        scores.extend(app.model.read()?.token_scores(text, slice, top, read)?);
     }
     app.metrics.scored.inc_by(scores.len() as u64);
     Ok(scores)

@@ -9,6 +9,9 @@ type Schemas = Present<components["schemas"]>;
 
 export type Candidate = Schemas["Candidate"];
 export type ChangeReport = Schemas["ChangeReport"];
+export type ClassifiedText = Schemas["ClassifiedText"];
+export type ClassifiedWord = Schemas["ClassifiedWord"];
+export type ClassMembers = Schemas["ClassMembers"];
 export type CompletionEnd = Schemas["CompletionEnd"];
 export type DigestReport = Schemas["DigestReport"];
 export type Document = Schemas["Document"];
@@ -19,6 +22,8 @@ export type EditReport = Schemas["EditReport"];
 export type ErrorDetail = Schemas["ErrorDetail"];
 export type Excerpt = Schemas["Excerpt"];
 export type Explanation = Schemas["Explanation"];
+export type GeneralCandidate = Schemas["GeneralCandidate"];
+export type GeneralSource = Schemas["GeneralSource"];
 export type MemorizeReport = Schemas["MemorizeReport"];
 export type Passage = Schemas["Passage"];
 export type PromptMatch = Schemas["PromptMatch"];
@@ -31,6 +36,7 @@ export type TaskList = Schemas["TaskList"];
 export type TokenList = { tokens: Token[] };
 export type Transaction = Schemas["Transaction"];
 export type TransactionList = Schemas["TransactionList"];
+export type WordClass = Schemas["WordClass"];
 
 /** A token of the native API, which always has its probability. */
 export type Token = Schemas["CompletionToken"] & { probability: number };

@@ -1,6 +1,6 @@
 // The memory itself: what is in it, how large it is, and its digest.
 
-import { bytes, count } from "../format";
+import { bytes, count, plural } from "../format";
 import { stats } from "../state/memory";
 import { dialog } from "../state/place";
 import { theme, toggle } from "../state/theme";
@@ -39,7 +39,7 @@ export function Header() {
   );
 }
 
-function Facts({ memory: { documents, tokens, bytes: size, bytes_per_token, digest } }: { memory: Stats }) {
+function Facts({ memory: { documents, tokens, bytes: size, bytes_per_token, lexicon, digest } }: { memory: Stats }) {
   return (
     <dl class="facts" aria-label="The memory">
       <div>
@@ -54,6 +54,14 @@ function Facts({ memory: { documents, tokens, bytes: size, bytes_per_token, dige
         <dt>Memory</dt>
         <dd>{bytes(size)}</dd>
       </div>
+      {lexicon && (
+        <div title={`Words that count as alike: ${lexicon.classes.map((n) => `${count(n)} ${plural(n, "class", "classes")}`).join(", then ")}`}>
+          <dt>Lexicon</dt>
+          <dd>
+            {count(lexicon.words)} {plural(lexicon.words, "word")}
+          </dd>
+        </div>
+      )}
       <div title="Two memories with the same digest are the same, bit for bit">
         <dt>Digest</dt>
         <dd>{digest ? <Digest value={digest} /> : "…"}</dd>

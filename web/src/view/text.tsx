@@ -2,6 +2,7 @@
 
 import { empty } from "../state/memory";
 import { busy, complete, failure, options, prompt, read, spoken, stop } from "../state/text";
+import { generalise, lexicon } from "../state/switch";
 import { Failure } from "./parts";
 import { Spoken } from "./spoken";
 import { Welcome } from "./welcome";
@@ -45,12 +46,28 @@ export function Text() {
           >
             Tint the prompt
           </button>
+          {lexicon.value && <Generalise />}
           <Options />
         </div>
       </form>
       <Failure error={failure.value} again={spoken.value?.again} />
       {spoken.value && <Spoken spoken={spoken.value} />}
     </section>
+  );
+}
+
+/** Whether the lexicon counts. */
+function Generalise() {
+  return (
+    <label class="switch" title="Whether words that the lexicon has in one class count as alike: for what is said, and why">
+      <input
+        type="checkbox"
+        role="switch"
+        checked={generalise.value}
+        onChange={(event) => (generalise.value = event.currentTarget.checked)}
+      />
+      Generalise
+    </label>
   );
 }
 

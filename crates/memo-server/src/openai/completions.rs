@@ -119,7 +119,8 @@ impl Job {
             text = tokenizer.decode_lossy(prompt);
             if let Some(top) = self.options.top {
                 let mut decoder = StreamDecoder::new(tokenizer);
-                for (p, score) in score(app, prompt, top, cancelled)?.iter().enumerate() {
+                let scores = score(app, prompt, top, &self.options.read, cancelled)?;
+                for (p, score) in scores.iter().enumerate() {
                     let piece = decoder.push(prompt[p]);
                     logprobs.push(tokenizer, prompt[p], &piece, (p > 0).then_some(score));
                 }

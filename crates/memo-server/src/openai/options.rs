@@ -4,8 +4,9 @@
 use crate::config::Limits;
 use crate::error::ApiError;
 use crate::generate::checked;
+use crate::native::queries::reading;
 use memo::readout::Sampling;
-use memo_store::{CompletionOptions, ReadOptions, fresh_seed};
+use memo_store::{CompletionOptions, fresh_seed};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -52,6 +53,9 @@ pub(super) struct Options {
     /// Whether to send tokens as they come.
     pub(super) stream: Option<bool>,
     pub(super) stream_options: Option<StreamOptions>,
+    /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
+    #[schema(minimum = 0, maximum = 1)]
+    pub(super) generalize: Option<f64>,
     /// Everything else.
     #[serde(flatten)]
     #[schema(ignore)]
@@ -111,7 +115,7 @@ impl Options {
             heal: true,
             find: true,
             guess: false,
-            read: ReadOptions::default(),
+            read: reading(self.generalize),
         };
         checked(options, limits)
     }

@@ -2,6 +2,7 @@
 
 mod access;
 mod common;
+mod lexicon;
 #[cfg(unix)]
 mod load;
 mod native;
