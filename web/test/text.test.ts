@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { refresh } from "../src/state/memory";
 import { before, busy, chosen, complete, failure, prompt, read, spoken, stale, stop } from "../src/state/text";
 import { asked, candidate, choose, explanation, like, picked } from "../src/state/why";
@@ -96,4 +96,13 @@ test("what replaces a word gets the space that the word had", () => {
   expect(like(" seven", " noon")).toBe(" noon");
   expect(like("seven", "noon")).toBe("noon");
   expect(like(" seven", ", perhaps")).toBe(", perhaps");
+});
+
+test("a failure because nobody answered goes when the server is back", async () => {
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
+  await complete();
+  expect(failure.value).toMatchObject({ status: 0 });
+  serve({ stats: stats() });
+  await refresh();
+  expect(failure.value).toBeNull();
 });

@@ -83,6 +83,8 @@ export const classify = (text: string) => call<wire.ClassifiedText>("lexicon/tex
 export const members = (name: string, limit: number) =>
   call<wire.ClassMembers>(`lexicon/classes/${encodeURIComponent(name)}?${query({ limit })}`);
 
+export const find = (text: string) => call<wire.TextMatches>("find", { json: { text, ignore_case: true } });
+
 export const edit = (prompt: string, target: string) => patiently<wire.EditReport>("edit", { json: { prompt, target } });
 export const transactions = (limit: number, offset: number) =>
   call<wire.TransactionList>(`transactions?${query({ limit, offset })}`);

@@ -1,6 +1,7 @@
 // The text in the middle: a prompt, and the tokens that the memory put after it.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
+import { reachable, Refusal } from "../api/client";
 import * as memo from "../api/memo";
 import type { CompletionEnd, Token } from "../api/types";
 import { refresh, transaction } from "./memory";
@@ -93,3 +94,9 @@ async function speak(again: () => void, prompt: string, speaker: Speaker): Promi
   if (running.value === mine) running.value = null;
   void refresh();
 }
+
+// A server that answers again makes nothing of its silence.
+effect(() => {
+  const [back, was] = [reachable.value, failure.peek()];
+  if (back && was instanceof Refusal && was.status === 0) failure.value = null;
+});

@@ -17,7 +17,7 @@ export function General({ general }: { general: GeneralCandidate[] }) {
         {general.map((each) => (
           <li key={each.level}>
             <span>
-              matched as <q>{matchedAs(each)}</q>
+              matched as “{matchedAs(each)}”
               {levels && <span class="detail"> level {each.level}</span>}
             </span>
             <Bar share={each.count / each.total} />

@@ -1,7 +1,8 @@
 // The memory itself: what is in it, how large it is, and its digest.
 
 import { bytes, count, plural } from "../format";
-import { stats } from "../state/memory";
+import { change, declined, given } from "../state/key";
+import { refresh, stats } from "../state/memory";
 import { dialog } from "../state/place";
 import { theme, toggle } from "../state/theme";
 import { Digest, Icon } from "./parts";
@@ -23,6 +24,11 @@ export function Header() {
         <button onClick={() => (dialog.value = { kind: "prove", id: null })} disabled={!memory?.documents}>
           Prove it
         </button>
+        {(given.value || declined.value) && (
+          <button class="quiet" onClick={() => change().then(refresh, () => {})}>
+            {declined.value ? "Give a key" : "Change key"}
+          </button>
+        )}
         <button class="quiet icon-only" aria-label="History" title="History" onClick={() => (dialog.value = { kind: "history" })}>
           <Icon name="clock" />
         </button>

@@ -1,5 +1,6 @@
 // Tokens as text: each can be reached by mouse or arrow keys, and says how sure the memory is and how long a context knew it.
 
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ClassifiedWord, Token as Said } from "../api/types";
 import { wordsOf } from "../classes";
 import { words } from "../state/lexicon";
@@ -18,6 +19,7 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
     words.value,
     [...prompt].length,
   );
+  const caret = useFollowing(tokens.length);
   const click = (index: number) => {
     stop.value = index;
     choose(index);
@@ -38,7 +40,7 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
             />
           ))}
         </span>
-        {busy.value && <span class="caret" aria-hidden="true" />}
+        {busy.value && <span class="caret" ref={caret} aria-hidden="true" />}
       </p>
       <Classes />
       <p class="detail" role="status">
@@ -56,6 +58,21 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
       <Legend />
     </>
   );
+}
+
+/** How far below the sight the text may have grown since it was followed last, in pixels. */
+const NEAR = 160;
+
+/** Keeps the end of a growing text in sight, unless the reader has scrolled away from it. */
+function useFollowing(length: number) {
+  const end = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    const box = end.current?.closest("section")?.getBoundingClientRect();
+    const below = box && end.current ? end.current.getBoundingClientRect().bottom - box.bottom : 0;
+    // The legend covers the last lines.
+    if (below > -NEAR / 2 && below < NEAR) end.current?.scrollIntoView({ block: "center" });
+  }, [length]);
+  return end;
 }
 
 interface TokenProps {

@@ -9,6 +9,7 @@ use memo::words::each_unit;
 use memo_store::{ClassMembers, Error, LexiconStats, Snapshot, WordClass};
 use memo_text::{LexiconFormat, LexiconOptions, parse_lexicon};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::Arc;
 use utoipa::{IntoParams, ToSchema};
 
@@ -110,7 +111,7 @@ pub(crate) async fn text(
 fn classified(snapshot: &Snapshot, text: &str) -> Vec<ClassifiedWord> {
     let (mut words, mut bytes, mut characters) = (Vec::new(), 0, 0);
     each_unit(text.as_bytes(), |_, place| {
-        let part = |place| text.get(place).unwrap_or_default();
+        let part = |place: Range<usize>| text.get(place).unwrap_or_default();
         let (between, word) = (part(bytes..place.start), part(place.clone()));
         let start = characters + between.chars().count();
         let end = start + word.chars().count();

@@ -10,18 +10,22 @@ use std::sync::Arc;
 const ROME: &str = "Anna drives a Volvo to Rome.";
 const TABLE: &str = "Volvo\tcar\tvehicle\nFiat\tcar\tvehicle\nbus\tcoach\tvehicle\n";
 
-/// A lexicon of three words and two levels that was induced from the text.
+/// A lexicon of three words and two levels.
 fn lexicon() -> Lexicon {
     let entries = TABLE.lines().map(|line| {
         let mut fields = line.split('\t');
         let word = fields.next().unwrap().to_owned();
         (word, fields.map(|class| Some(class.to_owned())).collect::<Vec<_>>())
     });
-    Lexicon::new(entries).unwrap().with_sources([source_digest(ROME.as_bytes())])
+    Lexicon::new(entries).unwrap()
 }
 
 async fn with_lexicon() -> (Server, Client) {
-    let new = NewModel { lexicon: Some(Arc::new(lexicon())), ..small() };
+    start(lexicon()).await
+}
+
+async fn start(lexicon: Lexicon) -> (Server, Client) {
+    let new = NewModel { lexicon: Some(Arc::new(lexicon)), ..small() };
     let server = Server::start(&new, Config::default()).await;
     let mut client = server.client().await;
     client.ok("/api/documents", &json!({"text": ROME, "id": "rome"})).await;
@@ -97,7 +101,8 @@ async fn completions_and_explanations_generalise_unless_told_not_to() {
     let plain = client.ok("/api/complete", &complete(0.0)).await;
     assert_ne!(first(&general), first(&plain));
 
-    let explain = |generalize: Value| json!({"prompt": format!("{prompt} "), "candidates": 1, "generalize": generalize});
+    let explain =
+        |generalize: Value| json!({"prompt": prompt, "candidates": 1, "generalize": generalize});
     let explained = client.ok("/api/explain", &explain(Value::Null)).await;
     assert_eq!(explained, client.ok("/api/explain", &explain(json!(1))).await);
     let why = &explained["candidates"][0]["general"][0];
@@ -113,24 +118,26 @@ async fn completions_and_explanations_generalise_unless_told_not_to() {
     let read = |generalize: f64| json!({"text": text, "generalize": generalize});
     let (general, plain) =
         (client.ok("/api/read", &read(1.0)).await, client.ok("/api/read", &read(0.0)).await);
-    let rome = prompt.len() + 1;
-    let probability = |read: &Value| read["tokens"][rome]["probability"].as_f64().unwrap();
-    assert!(probability(&general) > 2.0 * probability(&plain), "{general} {plain}");
+    // How probable the end is, token by token.
+    let probable = |read: &Value| {
+        let end = read["tokens"].as_array().unwrap()[prompt.len()..].iter();
+        end.map(|token| token["probability"].as_f64().unwrap()).product::<f64>()
+    };
+    assert!(probable(&general) > probable(&plain), "{general} {plain}");
 
     // As an extension of OpenAI's API, where the prompt can be scored too.
-    let scored = |generalize: f64| {
-        json!({"prompt": text, "max_tokens": 0, "echo": true, "logprobs": 0, "generalize": generalize})
-    };
+    let scored = |generalize: f64| json!({"prompt": text, "max_tokens": 0, "echo": true, "logprobs": 0, "generalize": generalize});
     let (general, plain) = (
         client.ok("/v1/completions", &scored(1.0)).await,
         client.ok("/v1/completions", &scored(0.0)).await,
     );
     let logprob = |said: &Value| {
-        said["choices"][0]["logprobs"]["token_logprobs"][rome].as_f64().unwrap()
+        let all = said["choices"][0]["logprobs"]["token_logprobs"].as_array().unwrap();
+        all[prompt.len()..].iter().map(|logprob| logprob.as_f64().unwrap()).sum::<f64>()
     };
     assert!(logprob(&general) > logprob(&plain), "{general} {plain}");
     let chat = |generalize: f64| {
-        json!({"messages": [{"role": "user", "content": format!("{prompt} ")}], "max_tokens": 4, "logprobs": true,
+        json!({"messages": [{"role": "user", "content": prompt}], "max_tokens": 4, "logprobs": true,
                "generalize": generalize})
     };
     let (general, plain) = (
@@ -199,7 +206,8 @@ async fn the_lexicon_can_be_changed_and_taken_away() {
 /// What was forgotten is still in a lexicon that was induced from it, and the receipt says so.
 #[tokio::test]
 async fn a_receipt_says_what_the_lexicon_was_induced_from() {
-    let (_server, mut client) = with_lexicon().await;
+    let induced = lexicon().with_sources([source_digest(ROME.as_bytes())]);
+    let (_server, mut client) = start(induced).await;
     client.ok("/api/documents", &json!({"text": "Ben walks.", "id": "ben"})).await;
     let receipt = client.ok("/api/forget", &json!({"documents": ["rome", "ben"]})).await;
     assert_eq!(receipt["lexicon_sources"], json!(["rome"]), "{receipt}");
