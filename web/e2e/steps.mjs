@@ -9,6 +9,8 @@ const WHERE = "Tomas Vell came ashore in the storm. He lives at";
 const FERRY =
   "The ferry to Saltmarsh leaves at seven in the morning from the stone pier. It carries letters, bread and the doctor.";
 
+const DRIVE = "Anna drives a Volvo to Rome. She stays there until spring.";
+
 const button = (page, name) => page.getByRole("button", { name, exact: true });
 const tokens = (page) => page.getByRole("listbox", { name: "Tokens" }).getByRole("option");
 const digest = (page) => page.getByLabel("The memory").locator("code").getAttribute("title");
@@ -92,6 +94,56 @@ export const steps = {
     await dialog.waitFor({ state: "detached" });
   },
 
+  async "a lexicon generalises: switch, reason, classes, and the receipt"({ page, shot, url }) {
+    const rebuild = async (lexicon) => {
+      const answer = await page.request.post(`${url}api/rebuild`, { data: { lexicon } });
+      assert.equal(answer.status(), 200, await answer.text());
+    };
+    await paste(page, "drive.txt", DRIVE);
+    assert.equal(await page.getByRole("switch", { name: "Generalise" }).count(), 0, "no lexicon, no switch");
+    await rebuild("Volvo\tcar\nFiat\tcar\nSkoda\tcar\n");
+    await page.reload();
+    await page.getByLabel("The memory").getByText("3 words").waitFor();
+    const asked = "Anna drives a Fiat to";
+    const generalise = page.getByRole("switch", { name: "Generalise" });
+    assert.match(await complete(page, asked), /^ Rome/);
+    await tokens(page).first().click();
+    const why = page.getByRole("region", { name: "Why" });
+    const general = why.getByRole("list", { name: "Generalised evidence" });
+    await general.getByText("matched as “drives a ‹car› to”").waitFor();
+    await general.getByText("seen once: always followed by this").waitFor();
+    await general.getByText("Fiat as Volvo").first().waitFor();
+    // A word of the prompt, by the mouse and by keys.
+    const fiat = page.getByRole("toolbar", { name: "Words of the prompt that have classes" }).getByRole("button", { name: "Fiat" });
+    const tip = page.getByRole("tooltip");
+    await fiat.hover();
+    await tip.getByText("‹car›").waitFor();
+    assert.equal(await tip.textContent(), "Fiat counts as ‹car› like fiat, skoda, volvo");
+    await shot(page, "lexicon-light");
+    await page.keyboard.press("Escape");
+    await tip.waitFor({ state: "detached" });
+    await fiat.focus();
+    await tip.waitFor();
+    await page.keyboard.press("Tab");
+    await tip.waitFor({ state: "detached" });
+    // Switched off, the lexicon is no evidence, and what was said is of the past.
+    await generalise.uncheck();
+    await page.getByText("Generalising was switched since.").waitFor();
+    await general.waitFor({ state: "detached" });
+    await generalise.check();
+    await general.waitFor();
+    await general.getByRole("button", { name: "Open drive.txt" }).first().click();
+    assert.match(await page.getByRole("dialog", { name: "drive.txt" }).locator("mark").textContent(), /Rome$/);
+    await page.keyboard.press("Escape");
+    await rebuild("none");
+    await page.reload();
+    await row(page, "drive.txt").click();
+    await button(page, "Forget…").click();
+    await button(page, "Forget for good").click();
+    await page.getByLabel("Receipt").waitFor();
+    await button(page, "Done").click();
+  },
+
   async "edit what follows, and undo it to the same digest"({ page }) {
     const before = await digest(page);
     assert.match(await complete(page, "The ferry to Saltmarsh leaves at"), /^ seven in/);
@@ -155,6 +207,12 @@ export const steps = {
     await page.getByRole("combobox", { name: "State" }).selectOption("");
     await page.getByRole("searchbox", { name: "Search documents" }).fill("ferr");
     await row(page, "sample.txt").waitFor({ state: "detached" });
+    // Texts are searched too, whatever the case.
+    await page.getByRole("searchbox", { name: "Search documents" }).fill("STONE PIER");
+    const inside = page.getByRole("list", { name: "Found in texts" }).getByRole("button", { name: "ferry.txt" });
+    await inside.click();
+    assert.equal(await page.getByRole("dialog", { name: "ferry.txt" }).locator("mark").textContent(), "stone pier");
+    await page.keyboard.press("Escape");
     await page.getByRole("searchbox", { name: "Search documents" }).fill("");
     await row(page, "sample.txt").waitFor();
   },
@@ -213,6 +271,34 @@ export const steps = {
     await button(page, "Done").click();
   },
 
+  async "a file that is no text is refused in words"({ page }) {
+    await button(page, "Add").click();
+    const pdf = { name: "scan.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.7\n") };
+    await page.getByLabel("Choose files…").setInputFiles(pdf);
+    await page.getByText(/^This is a PDF\. MeMo reads plain text/).waitFor();
+    await button(page, "Dismiss").click();
+  },
+
+  async "nothing jumps, and nothing opens out of sight"({ page }) {
+    await complete(page, "The library of Osk");
+    const options = button(page, "Options");
+    const before = await options.boundingBox();
+    await options.click();
+    await page.getByLabel("Temperature").waitFor();
+    assert.deepEqual(await options.boundingBox(), before);
+    await options.click();
+    await tokens(page).first().click();
+    await page.getByRole("list", { name: "Sources" }).locator("mark").first().waitFor();
+    await page.getByText("Edit what follows").click();
+    const target = await page.getByRole("textbox", { name: "it should say" }).boundingBox();
+    assert.ok(target.y + target.height <= page.viewportSize().height, "the form is in sight");
+    await page.getByText("Edit what follows").click();
+    await paste(page, "notice.txt", "A notice is shown.");
+    const said = await page.getByText(/^Memorized “notice\.txt”/).boundingBox();
+    const legend = await page.getByRole("group", { name: "Legend" }).boundingBox();
+    assert.ok(said.y + said.height <= legend.y || legend.y + legend.height <= said.y, "the notice covers the legend");
+  },
+
   async "by keyboard alone"({ page }) {
     await page.getByRole("textbox", { name: "Prompt" }).fill("The owl reads");
     await page.keyboard.press("Control+Enter");
@@ -253,6 +339,8 @@ export const steps = {
           await shot(page, `documents-${width}-${colorScheme}`);
         }
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling");
+        const header = await page.locator("header.memory").evaluate((header) => [header.scrollWidth, innerWidth]);
+        assert.ok(header[0] <= header[1], `the header is ${header[0]} of ${header[1]} pixels wide`);
         await page.context().close();
       }
   },
@@ -276,6 +364,7 @@ export const steps = {
     await page.unroute("**/api/**");
     await button(banner, "Try again").click();
     await banner.waitFor({ state: "detached" });
+    await page.getByText("The server does not answer.").waitFor({ state: "detached" });
     await page.context().close();
   },
 
@@ -290,6 +379,11 @@ export const steps = {
           }),
     );
     await page.goto(url);
+    // Closed, the question stays closed until it is wanted.
+    const question = page.getByRole("dialog", { name: "This server asks for a key" });
+    await button(question, "Close").click();
+    await question.waitFor({ state: "detached" });
+    await button(page, "Give a key").click();
     for (const key of ["wrong", "right"]) {
       const dialog = page.getByRole("dialog", { name: "This server asks for a key" });
       await dialog.getByLabel("Key", { exact: true }).fill(key);

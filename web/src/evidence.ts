@@ -32,7 +32,7 @@ export function after({ unit, shortest, length, from_start }: Seen): string {
   return `after the last ${length === 1 ? "" : `${length} `}${things}${whatever}`;
 }
 
-const times = (n: number): string => (n === 1 ? "once" : `${count(n)} times`);
+export const times = (n: number): string => (n === 1 ? "once" : `${count(n)} times`);
 
 /** How often it occurred, and what followed. */
 export const followed = ({ count, total }: Pick<SlotEvidence, "count" | "total">): string =>

@@ -4,7 +4,7 @@ const integers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
 export const count = (n: number): string => integers.format(n);
 
-export const plural = (n: number, word: string): string => (n === 1 ? word : `${word}s`);
+export const plural = (n: number, word: string, words = `${word}s`): string => (n === 1 ? word : words);
 
 /** Never rounds to a certainty that is not there. */
 export function percent(share: number): string {

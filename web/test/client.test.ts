@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { reachable, Refusal, send, useKeyring } from "../src/api/client";
+import { reachable, Refusal, send, useKeyring, words } from "../src/api/client";
 import { json, refusal, serve } from "./server";
 
 test("a refusal carries the server's own words", async () => {
@@ -32,4 +32,9 @@ test("a missing key is asked for, and the request is made again with it", async 
   });
   expect((await send("stats")).ok).toBe(true);
   expect(asked.map(({ authorization }) => authorization)).toEqual([null, "Bearer wrong", "Bearer right"]);
+});
+
+test("what a browser says of a broken connection is said in words", () => {
+  expect(words(new TypeError("network error"))).toMatch(/broke off/);
+  expect(words(new Refusal(400, "The text is empty."))).toBe("The text is empty.");
 });

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { refresh } from "../src/state/memory";
 import { before, busy, chosen, complete, failure, prompt, read, spoken, stale, stop } from "../src/state/text";
 import { asked, candidate, choose, explanation, like, picked } from "../src/state/why";
@@ -57,10 +57,10 @@ test("what was said is stale once the memory has changed", async () => {
   serve({ complete: said, stats: stats({ transaction: 7 }) });
   await refresh();
   await complete();
-  expect(stale.value).toBe(false);
+  expect(stale.value).toBeNull();
   serve({ stats: stats({ transaction: 8 }) });
   await refresh();
-  expect(stale.value).toBe(true);
+  expect(stale.value).toMatch(/changed since/);
 });
 
 test("a token is explained by what stands before it, and again when the memory changes", async () => {
@@ -96,4 +96,13 @@ test("what replaces a word gets the space that the word had", () => {
   expect(like(" seven", " noon")).toBe(" noon");
   expect(like("seven", "noon")).toBe("noon");
   expect(like(" seven", ", perhaps")).toBe(", perhaps");
+});
+
+test("a failure because nobody answered goes when the server is back", async () => {
+  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
+  await complete();
+  expect(failure.value).toMatchObject({ status: 0 });
+  serve({ stats: stats() });
+  await refresh();
+  expect(failure.value).toBeNull();
 });

@@ -137,7 +137,12 @@ impl From<memo_store::Error> for ApiError {
         use memo::sparse;
         use memo_store::Error;
         let status = match &error {
-            Error::NoDocument(_) | Error::NoTransaction(_) | Error::NotFound | Error::NoneFits => {
+            Error::NoDocument(_)
+            | Error::NoTransaction(_)
+            | Error::NoLexicon
+            | Error::NoClass(_)
+            | Error::NotFound
+            | Error::NoneFits => {
                 return Self::not_found(error.to_string());
             }
             // Their own messages name paths.

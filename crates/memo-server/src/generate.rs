@@ -114,6 +114,7 @@ pub(crate) fn score(
     app: &AppState,
     text: &[u32],
     top: usize,
+    read: &ReadOptions,
     seat: &mut Seat,
 ) -> Result<Vec<TokenScore>, ApiError> {
     let mut scores = Vec::with_capacity(text.len());
@@ -129,7 +130,7 @@ pub(crate) fn score(
         let (at, size) = (scores.len(), if shared { step } else { alone });
         let slice = at..(at + size).min(text.len());
         let (count, start) = (slice.len(), Instant::now());
-        scores.extend(app.model.read()?.token_scores(text, slice, top, &ReadOptions::default())?);
+        scores.extend(app.model.read()?.token_scores(text, slice, top, read)?);
         if shared {
             let each = start.elapsed().max(std::time::Duration::from_micros(1)) / count as u32;
             let rest = SLICE.saturating_sub(seat.elapsed());

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::error::ApiError;
 use crate::guard::{AccessControl, authorize, cors, handle_request};
-use crate::native::{changes, documents, forgetting, queries, status, tasks};
+use crate::native::{changes, documents, forgetting, lexicon, queries, status, tasks};
 use crate::openai::{self, chat, completions};
 use crate::{harness, page, reference};
 use axum::Router;
@@ -48,6 +48,10 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/api/find", post(queries::find))
         .route("/api/prove", post(forgetting::prove))
         .route("/api/closest", get(queries::closest))
+        .route("/api/lexicon", get(lexicon::show))
+        .route("/api/lexicon/text", post(lexicon::text))
+        .route("/api/lexicon/words/{word}", get(lexicon::word))
+        .route("/api/lexicon/classes/{class}", get(lexicon::class))
         .route_layer(from_fn_with_state(readers, authorize));
     let writes = Router::new()
         .route("/api/documents", post(documents::memorize))

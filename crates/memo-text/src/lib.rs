@@ -34,7 +34,7 @@ pub use corpus::{
 };
 pub use lexicon::{
     LexiconError, LexiconErrorKind, LexiconFormat, LexiconOptions, LexiconReport, LexiconSkip,
-    LexiconSkipReason, OnConflict, WORDNET_DEPTH, read_lexicon,
+    LexiconSkipReason, OnConflict, WORDNET_DEPTH, parse_lexicon, read_lexicon,
 };
 pub use tokenizer::{
     MAX_VOCABULARY, StreamDecoder, Token, Tokenizer, TokenizerError, TokenizerSpec,

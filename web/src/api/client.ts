@@ -22,8 +22,9 @@ export class Refusal extends Error {
   }
 }
 
-/** Any error, in words for the page. */
+/** Any error, in words for the page. Browsers say “network error” and the like when an answer breaks off. */
 export function words(error: unknown): string {
+  if (error instanceof TypeError) return "The connection to the server broke off. Try again.";
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -31,6 +32,8 @@ interface Keyring {
   key(): string | null;
   /** Asks for another key than the one that was refused; rejects when the user gives none. */
   ask(refused: string | null): Promise<void>;
+  /** Is told what the server refused. */
+  refuse?(code: Failure["code"]): void;
 }
 
 let keyring: Keyring = { key: () => null, ask: () => Promise.reject(new Refusal(401, "This server asks for a key.")) };
@@ -57,6 +60,7 @@ export async function send(path: string, request: Request = {}): Promise<Respons
   }
   if (!response.ok) {
     const body = (await response.json().catch(() => null)) as { error?: Failure } | null;
+    keyring.refuse?.(body?.error?.code ?? null);
     throw Refusal.of(body?.error ?? null, response.status);
   }
   return response;

@@ -49,7 +49,13 @@ export const restore = (id: string) => patiently<wire.ChangeReport>(`${document(
 export const forget = (id: string) => patiently<wire.Receipt>("forget", { json: { document: id } });
 export const prove = (without: string[]) => call<wire.Task<wire.Proof>>("prove", { json: { without, wait: false } });
 
-export interface Options {
+/** How the memory is read. */
+export interface Reading {
+  /** How much the lexicon counts, from 0 to 1. */
+  generalize?: number;
+}
+
+export interface Options extends Reading {
   max_tokens: number;
   temperature: number;
   seed: number;
@@ -69,8 +75,15 @@ export async function* complete(
   return null;
 }
 
-export const tint = (text: string) => call<wire.TokenList>("read", { json: { text } });
-export const explain = (prompt: string) => call<wire.Explanation>("explain", { json: { prompt, candidates: 5 } });
+export const tint = (text: string, reading: Reading) => call<wire.TokenList>("read", { json: { text, ...reading } });
+export const explain = (prompt: string, reading: Reading) =>
+  call<wire.Explanation>("explain", { json: { prompt, candidates: 5, ...reading } });
+
+export const classify = (text: string) => call<wire.ClassifiedText>("lexicon/text", { json: { text } });
+export const members = (name: string, limit: number) =>
+  call<wire.ClassMembers>(`lexicon/classes/${encodeURIComponent(name)}?${query({ limit })}`);
+
+export const find = (text: string) => call<wire.TextMatches>("find", { json: { text, ignore_case: true } });
 
 export const edit = (prompt: string, target: string) => patiently<wire.EditReport>("edit", { json: { prompt, target } });
 export const transactions = (limit: number, offset: number) =>

@@ -9,16 +9,22 @@ type Schemas = Present<components["schemas"]>;
 
 export type Candidate = Schemas["Candidate"];
 export type ChangeReport = Schemas["ChangeReport"];
+export type ClassifiedText = Schemas["ClassifiedText"];
+export type ClassifiedWord = Schemas["ClassifiedWord"];
+export type ClassMembers = Schemas["ClassMembers"];
 export type CompletionEnd = Schemas["CompletionEnd"];
 export type DigestReport = Schemas["DigestReport"];
 export type Document = Schemas["Document"];
 export type DocumentList = Schemas["DocumentList"];
+export type DocumentMatches = Schemas["DocumentMatches"];
 export type DocumentState = Schemas["DocumentState"];
 export type DocumentText = Schemas["DocumentText"];
 export type EditReport = Schemas["EditReport"];
 export type ErrorDetail = Schemas["ErrorDetail"];
 export type Excerpt = Schemas["Excerpt"];
 export type Explanation = Schemas["Explanation"];
+export type GeneralCandidate = Schemas["GeneralCandidate"];
+export type GeneralSource = Schemas["GeneralSource"];
 export type MemorizeReport = Schemas["MemorizeReport"];
 export type Passage = Schemas["Passage"];
 export type PromptMatch = Schemas["PromptMatch"];
@@ -28,9 +34,11 @@ export type SlotEvidence = Schemas["SlotEvidence"];
 export type Source = Schemas["Source"];
 export type Stats = Schemas["ModelStats"];
 export type TaskList = Schemas["TaskList"];
+export type TextMatches = Schemas["TextMatches"];
 export type TokenList = { tokens: Token[] };
 export type Transaction = Schemas["Transaction"];
 export type TransactionList = Schemas["TransactionList"];
+export type WordClass = Schemas["WordClass"];
 
 /** A token of the native API, which always has its probability. */
 export type Token = Schemas["CompletionToken"] & { probability: number };

@@ -1,8 +1,8 @@
 // The list of documents: a page of what matches.
 
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import * as memo from "../api/memo";
-import type { DocumentList, DocumentState } from "../api/types";
+import type { DocumentList, DocumentState, TextMatches } from "../api/types";
 import { Answer } from "./answer";
 import { transaction } from "./memory";
 
@@ -11,6 +11,12 @@ export const LIMIT = 50;
 export const page = signal<memo.Page>({ search: "", state: "", limit: LIMIT, offset: 0 });
 
 export const rows = new Answer<DocumentList>();
+
+/** Where texts contain what is searched for. */
+export const contents = new Answer<TextMatches>();
+
+/** Shorter texts are almost everywhere. */
+const SHORTEST = 3;
 
 export function search(text: string): void {
   page.value = { ...page.value, search: text, offset: 0 };
@@ -23,6 +29,14 @@ export function show(state: DocumentState | ""): void {
 export function turn(offset: number): void {
   page.value = { ...page.value, offset };
 }
+
+const sought = computed(() => page.value.search.trim());
+
+effect(() => {
+  const text = sought.value;
+  if (transaction.value === null || text.length < SHORTEST) contents.clear();
+  else void contents.ask(() => memo.find(text));
+});
 
 effect(() => {
   const asked = page.value;

@@ -4,7 +4,8 @@ import { signal } from "@preact/signals";
 import { Refusal } from "../api/client";
 import * as memo from "../api/memo";
 import type { MemorizeReport, Task } from "../api/types";
-import { refresh } from "./memory";
+import { readable } from "../readable";
+import { refresh, stats } from "./memory";
 import { say } from "./notice";
 import { count, plural } from "../format";
 
@@ -73,7 +74,14 @@ export const memorize = (text: string, id: string) => memorizing(id || "the text
 
 /** One after the other: the memory takes one change at a time anyway. */
 export async function upload(files: Iterable<File>): Promise<void> {
-  for (const file of [...files]) await memorizing(file.name, () => memo.upload(file));
+  for (const file of [...files]) {
+    await memorizing(file.name, async () => {
+      // A memory of bytes takes any.
+      const why = stats.value?.tokenizer === "bytes" ? null : await readable(file);
+      if (why) throw new Refusal(0, why);
+      return memo.upload(file);
+    });
+  }
 }
 
 export async function cancel(job: Job): Promise<void> {

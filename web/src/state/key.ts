@@ -15,22 +15,46 @@ export const question = signal<Question | null>(null);
 
 let asked: Promise<void> | null = null;
 
+/** The user closed the question: it is not asked again until the user wants it. */
+export const declined = signal(false);
+
+/** A change was refused, because the key may only read. */
+export const readOnly = signal(false);
+
+const REFUSED = "This server asks for a key.";
+
 const key = () => sessionStorage.getItem(STORED);
+
+/** Whether a key is in use, which another can take the place of. */
+export const given = signal(key() !== null);
 
 function ask(refused: string | null): Promise<void> {
   // A newer key may have come while the request was on its way.
   if (key() !== refused) return Promise.resolve();
+  if (declined.value) return Promise.reject(new Refusal(401, REFUSED));
+  return open(refused !== null);
+}
+
+/** Asks for a key, or for another one. */
+export function change(): Promise<void> {
+  declined.value = false;
+  return open(false);
+}
+
+function open(refused: boolean): Promise<void> {
   asked ??= new Promise<void>((resolve, reject) => {
     question.value = {
-      refused: refused !== null,
-      answer(given) {
+      refused,
+      answer(entered) {
         question.value = null;
         asked = null;
-        if (given) {
-          sessionStorage.setItem(STORED, given);
+        if (entered) {
+          sessionStorage.setItem(STORED, entered);
+          [given.value, readOnly.value, declined.value] = [true, false, false];
           resolve();
         } else {
-          reject(new Refusal(401, "This server asks for a key."));
+          declined.value = true;
+          reject(new Refusal(401, REFUSED));
         }
       },
     };
@@ -38,4 +62,10 @@ function ask(refused: string | null): Promise<void> {
   return asked;
 }
 
-useKeyring({ key, ask });
+useKeyring({
+  key,
+  ask,
+  refuse: (code) => {
+    if (code === "read_only_key") readOnly.value = true;
+  },
+});

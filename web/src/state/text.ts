@@ -1,9 +1,11 @@
 // The text in the middle: a prompt, and the tokens that the memory put after it.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
+import { reachable, Refusal } from "../api/client";
 import * as memo from "../api/memo";
 import type { CompletionEnd, Token } from "../api/types";
 import { refresh, transaction } from "./memory";
+import { reading } from "./switch";
 
 /** What was shown to the memory, and token by token what is to be looked at. */
 export interface Spoken {
@@ -12,6 +14,8 @@ export interface Spoken {
   done: CompletionEnd | null;
   /** The memory's last transaction then: a later one makes this a thing of the past. */
   transaction: number | null;
+  /** How the memory was read. */
+  reading: memo.Reading;
   again: () => void;
 }
 
@@ -24,7 +28,13 @@ export const chosen = signal<number | null>(null);
 
 const running = signal<AbortController | null>(null);
 export const busy = computed(() => running.value !== null);
-export const stale = computed(() => spoken.value !== null && !busy.value && spoken.value.transaction !== transaction.value);
+/** Why what is shown would be said otherwise now, if it would. */
+export const stale = computed(() => {
+  if (!spoken.value || busy.value) return null;
+  if (spoken.value.transaction !== transaction.value) return "The memory has changed since.";
+  if (spoken.value.reading.generalize !== reading.value.generalize) return "Generalising was switched since.";
+  return null;
+});
 
 /** Everything before a token. */
 export function before({ prompt, tokens }: Pick<Spoken, "prompt" | "tokens">, index: number): string {
@@ -40,7 +50,7 @@ export function before({ prompt, tokens }: Pick<Spoken, "prompt" | "tokens">, in
 /** Completes the prompt, token by token as they come. */
 export const complete = (): Promise<void> =>
   speak(complete, prompt.value, async (add, signal) => {
-    const tokens = memo.complete(prompt.value, options.value, signal);
+    const tokens = memo.complete(prompt.value, { ...options.value, ...reading.value }, signal);
     for (;;) {
       const next = await tokens.next();
       if (next.done) return next.value;
@@ -51,7 +61,7 @@ export const complete = (): Promise<void> =>
 /** Tints the prompt's own tokens: how well does the memory know this text? */
 export const read = (): Promise<void> =>
   speak(read, "", async (add) => {
-    add((await memo.tint(prompt.value)).tokens);
+    add((await memo.tint(prompt.value, reading.value)).tokens);
     return null;
   });
 
@@ -72,7 +82,7 @@ async function speak(again: () => void, prompt: string, speaker: Speaker): Promi
     running.value = mine;
     failure.value = null;
     chosen.value = null;
-    spoken.value = { prompt, tokens: [], done: null, transaction: transaction.value, again };
+    spoken.value = { prompt, tokens: [], done: null, transaction: transaction.value, reading: reading.value, again };
   });
   try {
     const add = (tokens: Token[]) => update((was) => ({ ...was, tokens: [...was.tokens, ...tokens] }));
@@ -84,3 +94,9 @@ async function speak(again: () => void, prompt: string, speaker: Speaker): Promi
   if (running.value === mine) running.value = null;
   void refresh();
 }
+
+// A server that answers again makes nothing of its silence.
+effect(() => {
+  const [back, was] = [reachable.value, failure.peek()];
+  if (back && was instanceof Refusal && was.status === 0) failure.value = null;
+});

@@ -7,7 +7,8 @@ import { Answer } from "./answer";
 import { refresh, transaction } from "./memory";
 import { say } from "./notice";
 import { section } from "./place";
-import { before, chosen, spoken } from "./text";
+import { reading } from "./switch";
+import { before, chosen, spoken, stale } from "./text";
 
 export const explanation = new Answer<Explanation>();
 
@@ -27,6 +28,14 @@ export const candidate = computed(() => {
   return candidates.find((candidate) => candidate.token === token) ?? candidates[0] ?? null;
 });
 
+/** How probable the chosen token is: as it was said or, if the memory says something else now, as it would be. */
+export const probability = computed(() => {
+  const [about, found] = [asked.value, explanation.value.value];
+  if (!about) return null;
+  const now = stale.value === null ? null : (found?.candidates.find(({ token }) => token === about.token.token)?.probability ?? null);
+  return { then: about.token.probability, now, stale: stale.value !== null };
+});
+
 export function choose(index: number): void {
   chosen.value = index;
   picked.value = null;
@@ -36,10 +45,10 @@ export function choose(index: number): void {
 const question = computed(() => asked.value?.prompt ?? null);
 
 effect(() => {
-  const prompt = question.value;
+  const [prompt, how] = [question.value, reading.value];
   void transaction.value;
   if (prompt === null) explanation.clear();
-  else void explanation.ask(() => memo.explain(prompt));
+  else void explanation.ask(() => memo.explain(prompt, how));
 });
 
 /** The last edit made here, to be undone. */

@@ -1,6 +1,7 @@
 // One screen: documents, text, reason; the memory on top.
 
 import { reachable } from "../api/client";
+import { change, readOnly } from "../state/key";
 import { refresh } from "../state/memory";
 import { dismiss, notice } from "../state/notice";
 import { dialog, section, type Dialog, type Section } from "../state/place";
@@ -26,7 +27,7 @@ export function App() {
   return (
     <>
       <Header />
-      {!reachable.value && <Unreachable />}
+      {!reachable.value ? <Unreachable /> : readOnly.value && <ReadOnly />}
       <main data-section={section.value}>
         <Documents />
         <Text />
@@ -67,6 +68,15 @@ function Unreachable() {
     <div class="banner" role="alert">
       The server does not answer. Nothing is lost; the page goes on when it is back.
       <button onClick={refresh}>Try again</button>
+    </div>
+  );
+}
+
+function ReadOnly() {
+  return (
+    <div class="banner" role="status">
+      This key may read the memory, but not change it.
+      <button onClick={() => change().then(refresh, () => {})}>Use another key</button>
     </div>
   );
 }

@@ -7,6 +7,7 @@ import type { DocumentState, DocumentText, Excerpt, TransactionList } from "../a
 import { locate } from "../excerpt";
 import { count, plural } from "../format";
 import { useAnswer } from "../state/answer";
+import { readOnly } from "../state/key";
 import { refresh, transaction } from "../state/memory";
 import { close, dialog } from "../state/place";
 import { Log } from "./history";
@@ -115,10 +116,10 @@ function Actions({ document: { id, state } }: { document: DocumentText }) {
   return (
     <>
       <div class="actions">
-        {state === "live" && <button onClick={() => run(memo.retire)}>Retire</button>}
-        {state === "retired" && <button onClick={() => run(memo.restore)}>Restore</button>}
+        {state === "live" && <button disabled={readOnly.value} onClick={() => run(memo.retire)}>Retire</button>}
+        {state === "retired" && <button disabled={readOnly.value} onClick={() => run(memo.restore)}>Restore</button>}
         {state === "live" && <button onClick={() => (dialog.value = { kind: "prove", id })}>Prove it</button>}
-        <button class="danger" onClick={() => (dialog.value = { kind: "forget", id })}>
+        <button class="danger" disabled={readOnly.value} onClick={() => (dialog.value = { kind: "forget", id })}>
           Forget…
         </button>
         <span class="hint">

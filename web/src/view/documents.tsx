@@ -1,8 +1,9 @@
 // The documents: what the memory has read.
 
-import type { Document, DocumentState } from "../api/types";
-import { count, plural } from "../format";
-import { LIMIT, page, rows, search, show, turn } from "../state/documents";
+import type { Document, DocumentMatches, DocumentState } from "../api/types";
+import { count, plural, tail } from "../format";
+import { contents, LIMIT, page, rows, search, show, turn } from "../state/documents";
+import { readOnly } from "../state/key";
 import { empty } from "../state/memory";
 import { dialog, openDocument } from "../state/place";
 import { Jobs } from "./jobs";
@@ -16,7 +17,7 @@ export function Documents() {
     <section class="documents" aria-labelledby="documents">
       <div class="heading">
         <h2 id="documents">Documents</h2>
-        <button onClick={() => (dialog.value = { kind: "add" })}>
+        <button disabled={readOnly.value} onClick={() => (dialog.value = { kind: "add" })}>
           <Icon name="plus" /> Add
         </button>
       </div>
@@ -24,7 +25,7 @@ export function Documents() {
         <input
           type="search"
           aria-label="Search documents"
-          placeholder="Search"
+          placeholder="Names and texts"
           value={page.value.search}
           onInput={(event) => later(event.currentTarget.value)}
         />
@@ -40,7 +41,46 @@ export function Documents() {
       <Failure error={rows.error.value} />
       {found && (found.documents.length ? <List documents={found.documents} /> : <Nothing />)}
       {found && <Pages label="Pages of documents" offset={page.value.offset} limit={LIMIT} total={found.total} turn={turn} />}
+      <Contents />
     </section>
+  );
+}
+
+/** Documents whose texts contain what is searched for, each with its first place. */
+function Contents() {
+  const found = contents.value.value?.documents ?? [];
+  if (found.length === 0) return null;
+  return (
+    <>
+      <h3>In the texts</h3>
+      <ul class="rows" aria-label="Found in texts">
+        {found.slice(0, LIMIT).map((each) => (
+          <li key={each.document} class={each.live ? "" : "gone"}>
+            <Containing found={each} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Containing({ found: { document, version, count: times, matches } }: { found: DocumentMatches }) {
+  const [first] = matches;
+  const place = first ? { before: first.before, match: first.match, token: "", after: first.after } : null;
+  return (
+    <button class="row" onClick={() => openDocument(document, version, place)}>
+      <span class="name">{document}</span>
+      {first && (
+        <span class="detail name">
+          {tail(first.before, 20)}
+          <mark>{first.match}</mark>
+          {first.after}
+        </span>
+      )}
+      <span class="detail">
+        {count(times)} {plural(times, "place")}
+      </span>
+    </button>
   );
 }
 
@@ -82,7 +122,7 @@ function Nothing() {
   const { search, state } = page.value;
   return (
     <p class="hint">
-      {search || state ? "No document matches." : empty.value ? "Nothing memorized yet. Drop a text file here, or add one." : ""}
+      {search || state ? "No document has such a name or label." : empty.value ? "Nothing memorized yet. Drop a text file here, or add one." : ""}
     </p>
   );
 }

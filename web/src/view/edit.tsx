@@ -4,6 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { tail, visible } from "../format";
 import { useAnswer } from "../state/answer";
+import { readOnly } from "../state/key";
 import { edit, edited, like, undo } from "../state/why";
 import { Failure } from "./parts";
 
@@ -20,8 +21,14 @@ export function EditForm({ prompt, token }: { prompt: string; token: string }) {
       if (fold.current) fold.current.open = false;
     });
   };
+  // It is the last thing on the right, and would open out of sight.
+  const shown = () => {
+    if (!fold.current?.open) return;
+    fold.current.scrollIntoView({ block: "nearest" });
+    fold.current.querySelector("input")?.focus({ preventScroll: true });
+  };
   return (
-    <details class="edit" ref={fold}>
+    <details class="edit" ref={fold} onToggle={shown}>
       <summary>Edit what follows</summary>
       <form onSubmit={submit}>
         <label>
@@ -38,7 +45,7 @@ export function EditForm({ prompt, token }: { prompt: string; token: string }) {
           />
         </label>
         <Failure error={answer.error.value} />
-        <button class="primary" disabled={!target.value.trim() || answer.waiting.value}>
+        <button class="primary" disabled={!target.value.trim() || answer.waiting.value || readOnly.value}>
           {answer.waiting.value ? "Editing…" : "Edit"}
         </button>
       </form>

@@ -54,7 +54,7 @@ export function Forget({ id }: { id: string }) {
 }
 
 export function Receipt({ receipt }: { receipt: Given }) {
-  const { tokens, transaction, digest_after, forgotten, shared, copies } = receipt;
+  const { tokens, transaction, digest_after, forgotten, shared, lexicon_sources, copies } = receipt;
   return (
     <dl class="receipt" aria-label="Receipt">
       <dt>Forgot</dt>
@@ -85,6 +85,15 @@ export function Receipt({ receipt }: { receipt: Given }) {
           </div>
         ))}
       </dd>
+      {lexicon_sources.length > 0 && (
+        <>
+          <dt>Lexicon</dt>
+          <dd>
+            It was induced from {lexicon_sources.join(", ")}, and still has which words stood together there, until the model is
+            rebuilt with another.
+          </dd>
+        </>
+      )}
       <dt>Copies</dt>
       <dd>
         {copies.length === 0 && "No copy of this model was made."}

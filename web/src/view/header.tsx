@@ -1,7 +1,8 @@
 // The memory itself: what is in it, how large it is, and its digest.
 
-import { bytes, count } from "../format";
-import { stats } from "../state/memory";
+import { bytes, count, plural } from "../format";
+import { change, declined, given } from "../state/key";
+import { refresh, stats } from "../state/memory";
 import { dialog } from "../state/place";
 import { theme, toggle } from "../state/theme";
 import { Digest, Icon } from "./parts";
@@ -23,6 +24,11 @@ export function Header() {
         <button onClick={() => (dialog.value = { kind: "prove", id: null })} disabled={!memory?.documents}>
           Prove it
         </button>
+        {(given.value || declined.value) && (
+          <button class="quiet" onClick={() => change().then(refresh, () => {})}>
+            {declined.value ? "Give a key" : "Change key"}
+          </button>
+        )}
         <button class="quiet icon-only" aria-label="History" title="History" onClick={() => (dialog.value = { kind: "history" })}>
           <Icon name="clock" />
         </button>
@@ -39,7 +45,7 @@ export function Header() {
   );
 }
 
-function Facts({ memory: { documents, tokens, bytes: size, bytes_per_token, digest } }: { memory: Stats }) {
+function Facts({ memory: { documents, tokens, bytes: size, bytes_per_token, lexicon, digest } }: { memory: Stats }) {
   return (
     <dl class="facts" aria-label="The memory">
       <div>
@@ -54,6 +60,14 @@ function Facts({ memory: { documents, tokens, bytes: size, bytes_per_token, dige
         <dt>Memory</dt>
         <dd>{bytes(size)}</dd>
       </div>
+      {lexicon && (
+        <div title={`Words that count as alike: ${lexicon.classes.map((n) => `${count(n)} ${plural(n, "class", "classes")}`).join(", then ")}`}>
+          <dt>Lexicon</dt>
+          <dd>
+            {count(lexicon.words)} {plural(lexicon.words, "word")}
+          </dd>
+        </div>
+      )}
       <div title="Two memories with the same digest are the same, bit for bit">
         <dt>Digest</dt>
         <dd>{digest ? <Digest value={digest} /> : "…"}</dd>

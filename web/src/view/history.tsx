@@ -6,6 +6,7 @@ import * as memo from "../api/memo";
 import type { Transaction, TransactionList } from "../api/types";
 import { count } from "../format";
 import { useAnswer } from "../state/answer";
+import { readOnly } from "../state/key";
 import { refresh, transaction } from "../state/memory";
 import { close, openDocument } from "../state/place";
 import { Dialog, Failure, Pages, Time } from "./parts";
@@ -60,7 +61,7 @@ export function Log({ transactions, of }: { transactions: Transaction[]; of?: st
             </div>
             {transaction.can_roll_back && (
               <button
-                disabled={change.waiting.value}
+                disabled={change.waiting.value || readOnly.value}
                 aria-label={`Roll back transaction ${transaction.id}`}
                 onClick={() => rollBack(transaction.id)}
               >

@@ -1,37 +1,25 @@
 // Tokens as text: each can be reached by mouse or arrow keys, and says how sure the memory is and how long a context knew it.
 
-import { useSignal } from "@preact/signals";
-import { useRef } from "preact/hooks";
-import type { Token as Said } from "../api/types";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { ClassifiedWord, Token as Said } from "../api/types";
+import { wordsOf } from "../classes";
+import { words } from "../state/lexicon";
 import { busy, chosen, stale, type Spoken as Saying } from "../state/text";
 import { choose } from "../state/why";
 import { summary } from "../summary";
 import { STEPS as LENGTHS, thickness, title } from "../tint";
+import { Classes, pointing, Prompt } from "./classes";
 import { Closest } from "./closest";
-
-const STEPS: Record<string, (at: number, last: number) => number> = {
-  ArrowLeft: (at) => at - 1,
-  ArrowUp: (at) => at - 1,
-  ArrowRight: (at) => at + 1,
-  ArrowDown: (at) => at + 1,
-  Home: () => 0,
-  End: (_, last) => last,
-};
+import { useRoving } from "./roving";
 
 export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Saying }) {
-  const list = useRef<HTMLSpanElement>(null);
-  // Only one token is a stop for the Tab key; arrows go on from there.
-  const stop = useSignal(0);
-  const last = tokens.length - 1;
-  const at = Math.min(stop.value, last);
-  const keys = (event: KeyboardEvent) => {
-    const step = STEPS[event.key];
-    if (event.key === "Enter" || event.key === " ") choose(at);
-    else if (step) stop.value = Math.max(0, Math.min(last, step(at, last)));
-    else return;
-    event.preventDefault();
-    (list.current?.children[stop.value] as HTMLElement | undefined)?.focus();
-  };
+  const { container, stop, at, keys } = useRoving(tokens.length, ".token", choose);
+  const classed = wordsOf(
+    tokens.map(({ text }) => text),
+    words.value,
+    [...prompt].length,
+  );
+  const caret = useFollowing(tokens.length);
   const click = (index: number) => {
     stop.value = index;
     choose(index);
@@ -39,27 +27,29 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
   return (
     <>
       <p class="spoken">
-        {prompt && <span class="prompt">{prompt}</span>}
-        <span ref={list} role="listbox" aria-label="Tokens" aria-orientation="horizontal" onKeyDown={keys}>
+        {prompt && <Prompt text={prompt} />}
+        <span ref={container} role="listbox" aria-label="Tokens" aria-orientation="horizontal" onKeyDown={keys}>
           {tokens.map((token, index) => (
             <Token
               key={index}
               token={token}
               chosen={chosen.value === index}
               stop={at === index}
+              word={classed[index] ?? null}
               click={() => click(index)}
             />
           ))}
         </span>
-        {busy.value && <span class="caret" aria-hidden="true" />}
+        {busy.value && <span class="caret" ref={caret} aria-hidden="true" />}
       </p>
+      <Classes />
       <p class="detail" role="status">
         {done && summary(done)}
       </p>
       {done?.closest && done.closest.length > 0 && <Closest passages={done.closest} />}
       {stale.value && (
         <p class="stale" role="status">
-          The memory has changed since.
+          {stale.value}
           <button class="link" onClick={again}>
             Again
           </button>
@@ -70,19 +60,44 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
   );
 }
 
+/** How far below the sight the text may have grown since it was followed last, in pixels. */
+const NEAR = 160;
+
+/** Keeps the end of a growing text in sight, unless the reader has scrolled away from it. */
+function useFollowing(length: number) {
+  const end = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    const box = end.current?.closest("section")?.getBoundingClientRect();
+    const below = box && end.current ? end.current.getBoundingClientRect().bottom - box.bottom : 0;
+    // The legend covers the last lines.
+    if (below > -NEAR / 2 && below < NEAR) end.current?.scrollIntoView({ block: "center" });
+  }, [length]);
+  return end;
+}
+
 interface TokenProps {
   token: Said;
   chosen: boolean;
   stop: boolean;
+  /** The word with classes that it is part of. */
+  word: ClassifiedWord | null;
   click: () => void;
 }
 
-function Token({ token, chosen, stop, click }: TokenProps) {
+function Token({ token, chosen, stop, word: known, click }: TokenProps) {
   const [, space = "", word = ""] = /^(\s*)(.*)$/s.exec(token.text) ?? [];
   const lines = !word && space.includes("\n");
   const pixels = thickness(token.context_tokens);
   return (
-    <span class="token" role="option" aria-selected={chosen} tabIndex={stop ? 0 : -1} title={title(token)} onClick={click}>
+    <span
+      class={known ? "token known" : "token"}
+      role="option"
+      aria-selected={chosen}
+      tabIndex={stop ? 0 : -1}
+      title={title(token)}
+      onClick={click}
+      {...pointing(known)}
+    >
       {word && space}
       <span
         class={pixels ? "tint" : "tint unknown"}

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { memorize } from "../state/jobs";
+import { readOnly } from "../state/key";
 import { dialog } from "../state/place";
 import { complete, prompt } from "../state/text";
 
@@ -23,11 +24,11 @@ export function Welcome() {
     <div class="welcome">
       <h3>This memory is empty.</h3>
       <p>
-        Give it a text. It reads it once, then goes on from any sentence of it, shows where each word comes from, and forgets it
+        MeMo is a language model that is a memory. Give it a text. It reads it once, then goes on from any sentence of it, shows where each word comes from, and forgets it
         exactly when you ask.
       </p>
       <div class="actions">
-        <button class="primary" disabled={waiting.value} onClick={sample}>
+        <button class="primary" disabled={waiting.value || readOnly.value} onClick={sample}>
           {waiting.value ? "Memorizing…" : "Memorize a sample"}
         </button>
         <button onClick={() => (dialog.value = { kind: "add" })}>Add your own text</button>

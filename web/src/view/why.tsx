@@ -2,10 +2,11 @@
 
 import type { Candidate } from "../api/types";
 import { percent, tail, visible } from "../format";
-import { asked, candidate, explanation, picked } from "../state/why";
+import { asked, candidate, explanation, picked, probability } from "../state/why";
 import { knew, sureness } from "../tint";
 import { Edited, EditForm } from "./edit";
 import { Evidence } from "./evidence";
+import { General } from "./general";
 import { Bar, Failure } from "./parts";
 import { Sources } from "./sources";
 
@@ -26,7 +27,7 @@ export function Why() {
           <p class="said">
             <strong>“{visible(about.token.text)}”</strong>
             <span class="detail">
-              {percent(about.token.probability)}, {sureness(about.token.probability)}; {knew(about.token)}
+              <Sureness />
             </span>
             <span class="detail after">{about.prompt ? `after “${tail(about.prompt, 80)}”` : "at the very beginning"}</span>
           </p>
@@ -37,6 +38,18 @@ export function Why() {
       )}
     </section>
   );
+}
+
+/** How sure the memory was of the token, and is, if that is not the same. */
+function Sureness() {
+  const [about, sure] = [asked.value, probability.value];
+  if (!about || !sure) return null;
+  const then = `${percent(sure.then)}, ${sureness(sure.then)}`;
+  if (!sure.stale) return `${then}; ${knew(about.token)}`;
+  if (!explanation.value.value) return `${then} when it was said`;
+  return sure.now === null
+    ? `not among the likeliest any more; ${then} when it was said`
+    : `${percent(sure.now)} now; ${then} when it was said`;
 }
 
 function Reasons({ chosen }: { chosen: number }) {
@@ -54,6 +67,7 @@ function Reasons({ chosen }: { chosen: number }) {
         ))}
       </ul>
       <Evidence evidence={shown.evidence} />
+      <General general={shown.general} />
       <Sources sources={shown.sources} />
     </div>
   );

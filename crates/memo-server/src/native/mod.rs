@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod documents;
 pub(crate) mod forgetting;
+pub(crate) mod lexicon;
 pub(crate) mod queries;
 pub(crate) mod status;
 pub(crate) mod tasks;

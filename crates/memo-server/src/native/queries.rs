@@ -44,6 +44,9 @@ pub(crate) struct CompleteRequest {
     /// Whether to go on where the memory does not know how.
     #[serde(default)]
     guess: bool,
+    /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
+    #[schema(minimum = 0, maximum = 1)]
+    generalize: Option<f64>,
     /// Whether to say where the completion stands in the documents, stretch by stretch.
     #[serde(default)]
     sources: bool,
@@ -71,6 +74,7 @@ impl CompleteRequest {
             heal: true,
             find: true,
             guess: self.guess,
+            read: ReadOptions { recent: 1.0, ..reading(self.generalize) },
             ..default
         };
         let options = checked(options, limits)?;
@@ -177,6 +181,15 @@ fn event(name: &str, data: &impl Serialize) -> Event {
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct TextRequest {
     text: String,
+    /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
+    #[schema(minimum = 0, maximum = 1)]
+    generalize: Option<f64>,
+}
+
+/// How a request has the memory read.
+pub(crate) fn reading(generalize: Option<f64>) -> ReadOptions {
+    let default = ReadOptions::default();
+    ReadOptions { generalize: generalize.unwrap_or(default.generalize), ..default }
 }
 
 /// The tokens of a text.
@@ -189,7 +202,7 @@ pub(crate) struct TokenList {
 #[utoipa::path(post, path = "/api/read", tag = "reading", request_body = TextRequest, responses((status = 200, body = TokenList)))]
 pub(crate) async fn read_text(
     State(app): State<App>,
-    Json(TextRequest { text }): Json<TextRequest>,
+    Json(TextRequest { text, generalize }): Json<TextRequest>,
 ) -> Result<axum::Json<TokenList>, ApiError> {
     /// Evidence is looked up slot by slot, so the text may be as long as a prompt, but not as a book.
     const MAX_TOKENS: usize = 4096;
@@ -201,9 +214,11 @@ pub(crate) async fn read_text(
             let message = format!("text must be at most {MAX_TOKENS} tokens");
             return Err(ApiError::invalid_field("text", message));
         }
+        let read = reading(generalize);
+        read.check()?;
         let mut decoder = StreamDecoder::new(tokenizer);
         let mut tokens = Vec::with_capacity(ids.len());
-        let scores = score(&worker, &ids, 0, seat)?;
+        let scores = score(&worker, &ids, 0, &read, seat)?;
         let client = seat.client();
         for (p, score) in scores.into_iter().enumerate().take_while(|_| !client.has_left()) {
             seat.pause();
@@ -223,17 +238,20 @@ pub(crate) struct ExplainRequest {
     prompt: String,
     /// The number of candidates, 5 by default.
     candidates: Option<usize>,
+    /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
+    #[schema(minimum = 0, maximum = 1)]
+    generalize: Option<f64>,
 }
 
 /// Explains the most probable continuations: how often each followed every context that the memory sees, and their sources.
 #[utoipa::path(post, path = "/api/explain", tag = "reading", request_body = ExplainRequest, responses((status = 200, body = Explanation)))]
 pub(crate) async fn explain(
     State(app): State<App>,
-    Json(ExplainRequest { prompt, candidates }): Json<ExplainRequest>,
+    Json(ExplainRequest { prompt, candidates, generalize }): Json<ExplainRequest>,
 ) -> Result<axum::Json<Explanation>, ApiError> {
     let count = candidates.unwrap_or(5).clamp(1, 50);
-    let explanation = app
-        .read(move |_, snapshot| Ok(snapshot.explain(&prompt, count, &ReadOptions::default())?));
+    let read = reading(generalize);
+    let explanation = app.read(move |_, snapshot| Ok(snapshot.explain(&prompt, count, &read)?));
     Ok(axum::Json(explanation.await?))
 }
 

@@ -1,5 +1,6 @@
 //! The state of the model and of the server: figures, digest, health, metrics.
 
+use super::lexicon::parsed;
 use super::respond;
 use crate::app::{App, AppState};
 use crate::error::{ApiError, ErrorBody};
@@ -67,17 +68,28 @@ pub(crate) async fn digest(State(app): State<App>) -> Result<axum::Json<DigestRe
 /// How a memory is made anew.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct RebuildRequest {
+    /// The text of another lexicon, as a file of it would be, or `none`; left out, the lexicon stays.
+    lexicon: Option<String>,
+    /// Its format: `table` (the default: a word, a tab, its class), `csv`, `jsonl`, `turtle`, `ntriples` or `lexicon`.
+    format: Option<String>,
     /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
     wait: Option<bool>,
 }
 
-/// Makes the memory anew from its documents.
+/// Makes the memory anew from its documents, as it was or with another lexicon.
 #[utoipa::path(post, path = "/api/rebuild", tag = "model", request_body = RebuildRequest, responses((status = 200, body = RebuildReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn rebuild(
     State(app): State<App>,
-    Json(RebuildRequest { wait }): Json<RebuildRequest>,
+    Json(RebuildRequest { lexicon, format, wait }): Json<RebuildRequest>,
 ) -> Result<Response, ApiError> {
-    let change = |store: &mut Store| store.rebuild();
+    let lexicon = match lexicon {
+        Some(text) => Some(app.workers.run(move |_| parsed(&text, format.as_deref())).await?),
+        None => None,
+    };
+    let change = move |store: &mut Store| match lexicon {
+        Some(lexicon) => store.rebuild_with_lexicon(lexicon),
+        None => store.rebuild(),
+    };
     let task = app.tasks.spawn(TaskKind::Rebuild, Cost::Whole, change)?;
     respond(&app, &task, wait.unwrap_or(true)).await
 }

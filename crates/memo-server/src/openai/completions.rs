@@ -11,7 +11,7 @@ use crate::generate::{check_prompt, check_total, encode_prompt, generate, score}
 use crate::workers::{Client, Seat};
 use axum::extract::State;
 use axum::response::Response;
-use memo_store::CompletionOptions;
+use memo_store::{CompletionOptions, ReadOptions};
 use memo_text::StreamDecoder;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -123,7 +123,10 @@ impl Job {
             text = tokenizer.decode_lossy(prompt);
             if let Some(top) = self.options.top {
                 let mut decoder = StreamDecoder::new(tokenizer);
-                for (p, score) in score(app, prompt, top, seat)?.iter().enumerate() {
+                // What is scored is read without what it says itself.
+                let scoring = ReadOptions { recent: 0.0, ..self.options.read };
+                let scores = score(app, prompt, top, &scoring, seat)?;
+                for (p, score) in scores.iter().enumerate() {
                     let piece = decoder.push(prompt[p]);
                     logprobs.push(tokenizer, prompt[p], &piece, (p > 0).then_some(score));
                 }

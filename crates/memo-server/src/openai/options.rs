@@ -4,6 +4,7 @@
 use crate::config::Limits;
 use crate::error::ApiError;
 use crate::generate::checked;
+use crate::native::queries::reading;
 use memo::readout::Sampling;
 use memo_store::{CompletionOptions, ReadOptions, fresh_seed};
 use serde::Deserialize;
@@ -52,6 +53,9 @@ pub(super) struct Options {
     /// Whether to send tokens as they come.
     pub(super) stream: Option<bool>,
     pub(super) stream_options: Option<StreamOptions>,
+    /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
+    #[schema(minimum = 0, maximum = 1)]
+    pub(super) generalize: Option<f64>,
     /// Everything else.
     #[serde(flatten)]
     #[schema(ignore)]
@@ -111,7 +115,7 @@ impl Options {
             heal: true,
             find: true,
             guess: false,
-            read: ReadOptions::completing(),
+            read: ReadOptions { recent: 1.0, ..reading(self.generalize) },
         };
         checked(options, limits)
     }

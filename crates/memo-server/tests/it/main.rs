@@ -3,6 +3,7 @@
 mod access;
 mod common;
 mod fairness;
+mod lexicon;
 #[cfg(unix)]
 mod load;
 mod native;

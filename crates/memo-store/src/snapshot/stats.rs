@@ -66,20 +66,24 @@ impl Snapshot {
             frozen: self.config.frozen,
             context_tokens: settings.tokens.clone(),
             context_words: settings.words.clone(),
-            lexicon: self.lexicon().zip(settings.lexicon.as_ref()).map(|(lexicon, settings)| {
-                LexiconStats {
-                    words: lexicon.len() as u64,
-                    classes: settings.classes.clone(),
-                    sources: lexicon.sources().len() as u64,
-                    digest: settings.digest.clone(),
-                }
-            }),
+            lexicon: self.lexicon_stats(),
             cells: memory.cells(),
             bytes,
             documents,
             tokens,
             bytes_per_token: (tokens > 0).then(|| bytes as f64 / tokens as f64),
             transaction: self.transaction,
+        })
+    }
+
+    /// Its lexicon in figures, if it has one.
+    pub fn lexicon_stats(&self) -> Option<LexiconStats> {
+        let (lexicon, settings) = self.lexicon().zip(self.config.memory.lexicon.as_ref())?;
+        Some(LexiconStats {
+            words: lexicon.len() as u64,
+            classes: settings.classes.clone(),
+            sources: lexicon.sources().len() as u64,
+            digest: settings.digest.clone(),
         })
     }
 }

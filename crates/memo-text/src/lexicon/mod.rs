@@ -277,7 +277,36 @@ pub fn read_lexicon(
         let folder = if path.exists() { path.to_owned() } else { PathBuf::from(WORDNET) };
         return finish(LexiconFormat::WordNet, wordnet::read(&folder, options)?, &folder);
     }
-    let text = text::read(path, options.max_bytes)?;
+    parse(&text::read(path, options.max_bytes)?, path, options)
+}
+
+/// Reads a lexicon from a text, which is what a file of it would contain; `name` stands for the file's in errors, and its end for the format.
+///
+/// ```
+/// use memo_text::{LexiconOptions, parse_lexicon};
+/// let (lexicon, _) = parse_lexicon("Volvo\tcar\nFiat\tcar\n", "cars.tsv", &LexiconOptions::default())?;
+/// assert_eq!(lexicon.len(), 2);
+/// # Ok::<(), memo_text::LexiconError>(())
+/// ```
+pub fn parse_lexicon(
+    text: &str,
+    name: &str,
+    options: &LexiconOptions,
+) -> Result<(Lexicon, LexiconReport), LexiconError> {
+    let path = Path::new(name);
+    if options.format == Some(LexiconFormat::WordNet) {
+        // It is a folder: a text from elsewhere must not have this program read one.
+        let problem = "WordNet is a folder of files, and cannot be given as a text".to_owned();
+        return Err(LexiconErrorKind::Syntax { format: "a text", problem }.at_path(path));
+    }
+    parse(&text::checked(text.as_bytes().to_vec(), path, options.max_bytes)?, path, options)
+}
+
+fn parse(
+    text: &str,
+    path: &Path,
+    options: &LexiconOptions,
+) -> Result<(Lexicon, LexiconReport), LexiconError> {
     let canonical = is_canonical(text.as_bytes());
     let format = options.format.unwrap_or_else(|| {
         if canonical { LexiconFormat::Lexicon } else { LexiconFormat::of_name(path) }
@@ -289,10 +318,10 @@ pub fn read_lexicon(
             let report = report(format, &lexicon, 0, Vec::new());
             return Ok((lexicon, report));
         }
-        LexiconFormat::Table => table::read(&text, path, options)?,
-        LexiconFormat::Csv => table::read_csv(&text, path, options)?,
-        LexiconFormat::Jsonl => json_lines::read(&text, path, options)?,
-        LexiconFormat::Turtle | LexiconFormat::NTriples => rdf::read(&text, format, path, options)?,
+        LexiconFormat::Table => table::read(text, path, options)?,
+        LexiconFormat::Csv => table::read_csv(text, path, options)?,
+        LexiconFormat::Jsonl => json_lines::read(text, path, options)?,
+        LexiconFormat::Turtle | LexiconFormat::NTriples => rdf::read(text, format, path, options)?,
         LexiconFormat::WordNet => wordnet::read(path, options)?,
     };
     finish(format, entries, path)

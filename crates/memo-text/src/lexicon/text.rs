@@ -18,6 +18,11 @@ pub(super) fn read(path: &Path, max: u64) -> Result<String, LexiconError> {
     File::open(path)
         .and_then(|file| file.take(max.saturating_add(1)).read_to_end(&mut bytes))
         .map_err(|error| LexiconErrorKind::Io(error).at_path(path))?;
+    checked(bytes, path, max)
+}
+
+/// The text of a file's bytes.
+pub(super) fn checked(bytes: Vec<u8>, path: &Path, max: u64) -> Result<String, LexiconError> {
     if bytes.len() as u64 > max {
         return Err(LexiconErrorKind::TooLarge { max }.at_path(path));
     }

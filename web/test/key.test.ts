@@ -1,0 +1,44 @@
+import { beforeEach, expect, test, vi } from "vitest";
+import { refusal, json, serve } from "./server";
+
+const stored = new Map<string, string>();
+vi.stubGlobal("sessionStorage", {
+  getItem: (name: string) => stored.get(name) ?? null,
+  setItem: (name: string, value: string) => stored.set(name, value),
+});
+const { change, declined, given, question, readOnly } = await import("../src/state/key");
+const { send } = await import("../src/api/client");
+
+beforeEach(() => stored.clear());
+
+const locked = () =>
+  serve({
+    stats: ({ authorization }) => (authorization ? json({}) : refusal(401, "a key is needed")),
+    forget: refusal(403, "this key may only read", "read_only_key"),
+  });
+
+test("who closes the question is not asked again, until they want to be", async () => {
+  locked();
+  const first = send("stats");
+  await expect.poll(() => question.value).not.toBeNull();
+  question.value!.answer(null);
+  await expect(first).rejects.toThrow("asks for a key");
+  await expect(send("stats")).rejects.toThrow("asks for a key");
+  expect([question.value, declined.value]).toEqual([null, true]);
+  const asked = change();
+  question.value!.answer("right");
+  await asked;
+  expect((await send("stats")).ok).toBe(true);
+  expect([declined.value, given.value]).toEqual([false, true]);
+});
+
+test("a key that may only read is known once a change is refused, and can be changed", async () => {
+  stored.set("memo-key", "reader");
+  locked();
+  await expect(send("forget", { json: {} })).rejects.toThrow("only read");
+  expect(readOnly.value).toBe(true);
+  const asked = change();
+  question.value!.answer("writer");
+  await asked;
+  expect([readOnly.value, stored.get("memo-key")]).toEqual([false, "writer"]);
+});
