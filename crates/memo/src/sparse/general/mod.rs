@@ -45,9 +45,6 @@ pub(crate) fn expected(class: u32, capital: bool, classes: u32) -> u32 {
     if capital { classes + class } else { class }
 }
 
-static VARIANT: std::sync::LazyLock<bool> =
-    std::sync::LazyLock::new(|| std::env::var("MEMO_VARIANT").is_ok());
-
 /// Returns the contexts that end at a place, by length; those that are not generalised are `None`.
 pub(crate) fn contexts(
     lexicon: &Lexicon,
@@ -65,8 +62,7 @@ pub(crate) fn contexts(
         if before + 1 == GENERAL[next] as usize {
             let span = state.span(before).unwrap_or(0);
             let context = GeneralContext { hash, literal, span };
-            let kept = literal <= before && (next < 2 || literal > 0 || !*VARIANT);
-            contexts[next] = kept.then_some(context);
+            contexts[next] = (literal <= before).then_some(context);
             next += 1;
         }
     }
