@@ -140,10 +140,10 @@ TRAVELS = [
 
 
 def test_a_lexicon_is_induced_from_texts() -> None:
-    lexicon = Lexicon.induce(TRAVELS, classes=5)
+    lexicon = Lexicon.induce(TRAVELS, classes=7)
     assert lexicon.classes("Volvo") == lexicon.classes("Fiat") != lexicon.classes("Rome")
     assert lexicon.classes("Anna") == ["anna paul"]
-    assert lexicon == Lexicon.induce(reversed(TRAVELS), 5, 2)
+    assert lexicon == Lexicon.induce(reversed(TRAVELS), 7, 2)
     assert lexicon != Lexicon(lexicon.items()), "that one was induced from nothing"
     assert lexicon.sources == 2
     assert lexicon.is_from(TRAVELS[0])
