@@ -118,7 +118,7 @@ def test_files_of_other_formats_are_read(tmp_path: Path) -> None:
     lines = tmp_path / "cars"
     lines.write_text('{"word": "Volvo", "class": "car"}\n')
     assert Lexicon.read(lines, format="jsonl").members("car") == ["volvo"]
-    assert Lexicon.read(lines, format="jsonl", inflect=True).members("car") == ["volvo", "volvos"]
+    assert "volvos" in Lexicon.read(lines, format="jsonl", inflect=True).members("car")
 
 
 def test_what_is_left_out_of_a_file_is_said(tmp_path: Path) -> None:
