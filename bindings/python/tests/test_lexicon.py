@@ -118,7 +118,7 @@ def test_files_of_other_formats_are_read(tmp_path: Path) -> None:
     lines = tmp_path / "cars"
     lines.write_text('{"word": "Volvo", "class": "car"}\n')
     assert Lexicon.read(lines, format="jsonl").members("car") == ["volvo"]
-    assert Lexicon.read(lines, format="jsonl", inflect=True).members("car") == ["volvo", "volvos"]
+    assert "volvos" in Lexicon.read(lines, format="jsonl", inflect=True).members("car")
 
 
 def test_what_is_left_out_of_a_file_is_said(tmp_path: Path) -> None:
@@ -140,10 +140,10 @@ TRAVELS = [
 
 
 def test_a_lexicon_is_induced_from_texts() -> None:
-    lexicon = Lexicon.induce(TRAVELS, classes=5)
+    lexicon = Lexicon.induce(TRAVELS, classes=7)
     assert lexicon.classes("Volvo") == lexicon.classes("Fiat") != lexicon.classes("Rome")
     assert lexicon.classes("Anna") == ["anna paul"]
-    assert lexicon == Lexicon.induce(reversed(TRAVELS), 5, 2)
+    assert lexicon == Lexicon.induce(reversed(TRAVELS), 7, 2)
     assert lexicon != Lexicon(lexicon.items()), "that one was induced from nothing"
     assert lexicon.sources == 2
     assert lexicon.is_from(TRAVELS[0])

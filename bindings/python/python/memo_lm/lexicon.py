@@ -85,8 +85,9 @@ class Lexicon:
         """Induces a lexicon from texts: words that stand between the same words get the same class.
 
         classes: how many there are at most, up to 5,000; each is named by its most frequent words. min_count: how often
-        a word must occur to get one. rounds: how often all words are looked at, at most. The same texts give the same
-        lexicon, in any order. It remembers which words stood together, and has a digest of each text: `is_from`.
+        a word must occur to get one; rarer words share a class of their own. rounds: how often all words are looked at,
+        at most. The same texts give the same lexicon, in any order. It remembers which words stood together, and has a
+        digest of each text: `is_from`.
         """
         if isinstance(texts, inputs.BYTES) or not isinstance(texts, Iterable):
             raise InvalidError(f"texts must be a str or several, not {type(texts).__name__}")
