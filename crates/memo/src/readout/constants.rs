@@ -38,10 +38,8 @@ pub struct Recency {
     pub off: f64,
     /// Log-odds that it knows better than the memory where none of the last tokens stands in it with a successor, one, two, or three.
     pub matched: [f64; 4],
-    /// What the logarithm of the number of its rare tokens adds to these: tokens that the memory would not expect even once among so
-    /// many.
-    pub rare: f64,
-    /// What the log-odds add that a rare token has stood there before: names that come back will go on to.
+    /// What the log-odds add that a rare token, which the memory would not expect even once among so many, has stood there before: names
+    /// that come back will go on to.
     pub again: f64,
     /// What each token of the longest exact context in the memory adds, up to `most_exact`.
     pub exact: f64,
@@ -63,10 +61,9 @@ impl Constants {
             window: 2000,
             near: 200,
             off: 0.7,
-            matched: [2.2, 3.12, 3.67, 4.19],
-            rare: 0.0,
-            again: 1.0,
-            exact: -0.23,
+            matched: [-2.07, -1.2, -0.57, 0.01],
+            again: 0.75,
+            exact: -0.22,
             most_exact: 12,
         },
     };

@@ -211,7 +211,6 @@ impl ContextMemory {
         let context = &context[context.len().saturating_sub(LONGEST)..];
         let matched = self.counts.levels(context).len();
         let odds = recency.matched[matched]
-            + recency.rare * libm::log(1.0 + f64::from(rare))
             + recency.again * libm::log((again + 0.5) / (kinds + 2.0))
             + recency.exact * exact.min(recency.most_exact) as f64;
         let weight = (scale / (1.0 + libm::exp(-odds))).clamp(0.0, MOST);
