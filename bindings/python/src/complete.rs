@@ -48,7 +48,6 @@ impl From<Options> for CompletionOptions {
             guess: given.guess,
             // Checked with the rest.
             read: ReadOptions { generalize: given.generalize, ..ReadOptions::completing() },
-            ..CompletionOptions::default()
         }
     }
 }

@@ -157,7 +157,7 @@ impl Lexicon {
 
     #[getter]
     fn digest(&self) -> String {
-        self.0.digest().iter().map(|byte| format!("{byte:02x}")).collect()
+        memo::sparse::LexiconSettings::of(&self.0).digest
     }
 
     #[getter]

@@ -39,11 +39,11 @@ pub(super) fn held_out(
     text: &Text,
     tokens: &[u32],
     amount: usize,
-    lexicon: Option<Arc<Lexicon>>,
+    lexicon: Option<&Arc<Lexicon>>,
     words: bool,
     seed: u64,
 ) -> Result<HeldOut, Error> {
-    let memory = text.memory(tokens, lexicon.clone(), words, seed)?;
+    let memory = text.memory(tokens, lexicon.cloned(), words, seed)?;
     let scores = score(&memory, &BACKOFF, &text.held_out)?;
     let size = text.held_out.len().div_ceil(BLOCKS).max(1);
     let mut blocks = Vec::new();
@@ -59,8 +59,8 @@ pub(super) fn held_out(
     }
     Ok(HeldOut {
         bytes: memory.usage().total() as f64 / memory.positions().max(1) as f64,
-        words: lexicon.as_ref().map_or(0, |lexicon| lexicon.len()),
-        classes: lexicon.as_ref().map_or(0, |lexicon| lexicon.classes(0)),
+        words: lexicon.map_or(0, |lexicon| lexicon.len()),
+        classes: lexicon.map_or(0, |lexicon| lexicon.classes(0)),
         blocks,
     })
 }

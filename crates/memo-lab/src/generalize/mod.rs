@@ -184,13 +184,20 @@ fn measure(
             let text = &texts[text];
             let tokens = &text.tokens[..text.amounts[amount]];
             let lexicon = classes.lexicon(text, tokens, wordnet, seed)?;
-            Outcome::HeldOut(held_out(text, tokens, amount, lexicon, true, seed)?)
+            Outcome::HeldOut(held_out(text, tokens, amount, lexicon.as_ref(), true, seed)?)
         }
         Point::Part { text, induction, words, .. } => {
             let text = &texts[text];
             let lexicon = induction.map(|how| how.lexicon(text, &text.tokens)).transpose()?;
             let last = text.amounts.len() - 1;
-            Outcome::HeldOut(held_out(text, &text.tokens, last, lexicon.flatten(), words, seed)?)
+            Outcome::HeldOut(held_out(
+                text,
+                &text.tokens,
+                last,
+                lexicon.flatten().as_ref(),
+                words,
+                seed,
+            )?)
         }
         Point::Reading { text, .. } => Outcome::Reading(reading(&texts[text], seed)?),
         Point::Templates => Outcome::Templates(templates::ask(seed)?),

@@ -75,7 +75,6 @@ impl CompleteRequest {
             find: true,
             guess: self.guess,
             read: ReadOptions { recent: 1.0, ..reading(self.generalize) },
-            ..default
         };
         let options = checked(options, limits)?;
         Ok((encode_prompt(app, &self.prompt)?, options))

@@ -39,8 +39,8 @@ struct Form {
 
 /// What the search came to in one form.
 enum Looked {
-    Found(Found),
-    Unknown(Form),
+    Found(Box<Found>),
+    Unknown(Box<Form>),
 }
 
 /// A search for prompts.
@@ -58,14 +58,14 @@ impl Search<'_> {
         text: bool,
     ) -> Result<Found, Error> {
         let mut forms = match self.look(prompt.to_vec(), healing, true)? {
-            Looked::Found(found) => return Ok(found),
-            Looked::Unknown(form) => vec![form],
+            Looked::Found(found) => return Ok(*found),
+            Looked::Unknown(form) => vec![*form],
         };
         if let Some(prompt) = if text { self.inside_a_text(prompt)? } else { None } {
             let healing = Healing::new(self.tokenizer, &prompt);
             match self.look(prompt, healing, false)? {
-                Looked::Found(found) => return Ok(found),
-                Looked::Unknown(form) => forms.push(form),
+                Looked::Found(found) => return Ok(*found),
+                Looked::Unknown(form) => forms.push(*form),
             }
         }
         // The better known one first; of equals, that which was typed.
@@ -123,19 +123,20 @@ impl Search<'_> {
         if form.matching.is_clear() {
             let tokens = form.matching.run();
             let found = form.found(MatchKind::Verbatim, tokens);
-            return Ok(Looked::Found(Found { scratch, ..found }));
+            return Ok(Looked::Found(Box::new(Found { scratch, ..found })));
         }
         let healing = form.healing.as_ref();
         let healed = healing.map(|healing| healing.healed(self.memory, self.tokenizer));
         if let Some(healed) = healed.transpose()?.flatten() {
             let matching = BACKOFF.matching(self.memory, &healed, &mut scratch)?;
             if healed.len() > 1 && matching.is_clear() {
-                return Ok(Looked::Found(form.found(MatchKind::Verbatim, matching.run())));
+                let found = form.found(MatchKind::Verbatim, matching.run());
+                return Ok(Looked::Found(Box::new(found)));
             }
             let quote = healed.len() > 1 && matching.is_quote() && matching.is_settled();
             form.healed = quote.then_some(matching.run());
         }
-        Ok(Looked::Unknown(form))
+        Ok(Looked::Unknown(Box::new(form)))
     }
 
     /// A prompt that was put right.

@@ -274,7 +274,8 @@ pub fn read_lexicon(
     }
     let named = options.format == Some(LexiconFormat::WordNet) || path.is_dir();
     if named || (path == Path::new("wordnet") && !path.exists()) {
-        let folder = if path.exists() { path.to_owned() } else { PathBuf::from(WORDNET) };
+        let default = path == Path::new("wordnet") && !path.exists();
+        let folder = if default { PathBuf::from(WORDNET) } else { path.to_owned() };
         return finish(LexiconFormat::WordNet, wordnet::read(&folder, options)?, &folder);
     }
     parse(&text::read(path, options.max_bytes)?, path, options)

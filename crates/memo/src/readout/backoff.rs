@@ -187,13 +187,13 @@ impl Backoff {
                 Some(level) => most_frequent(level, |token| distribution.probability(token))?,
                 None => distribution.best()?,
             };
-            return self.furthest(memory, context, scratch, best);
+            return furthest(memory, context, scratch, best);
         }
         let best = distribution.best()?;
         if scratch.trust.quote(&self.constants) < 0.5 {
             return Ok(best);
         }
-        self.furthest(memory, context, scratch, best)
+        furthest(memory, context, scratch, best)
     }
 
     /// Returns the most probable token after a text that is known to be a quote. How probable a quote is, which takes reading
@@ -220,21 +220,7 @@ impl Backoff {
             }
             None => weigh(0.0)?.best()?,
         };
-        self.furthest(memory, context, scratch, best)
-    }
-
-    /// Returns the token that goes on with the longest match of a context that was just read: `best`, if no other does.
-    fn furthest(
-        &self,
-        memory: &Memory,
-        context: &[u32],
-        scratch: &mut Scratch,
-        best: u32,
-    ) -> Result<u32, Error> {
-        let Scratch { reader, ahead, .. } = scratch;
-        let Some(level) = reader.levels.tokens().last() else { return Ok(best) };
-        let furthest = ahead.furthest(memory, memory.view(context)?, level, best)?;
-        Ok(furthest.unwrap_or(best))
+        furthest(memory, context, scratch, best)
     }
 
     /// Returns whether a token is the most probable one by what followed the longest part of a context that occurred, whatever
@@ -292,6 +278,19 @@ impl Backoff {
         let window = memory.settings().reach() + self.constants.window + 1;
         if self.recent > 0.0 { window.max(self.constants.recent.window) } else { window }
     }
+}
+
+/// Returns the token that goes on with the longest match of a context that was just read: `best`, if no other does.
+fn furthest(
+    memory: &Memory,
+    context: &[u32],
+    scratch: &mut Scratch,
+    best: u32,
+) -> Result<u32, Error> {
+    let Scratch { reader, ahead, .. } = scratch;
+    let Some(level) = reader.levels.tokens().last() else { return Ok(best) };
+    let furthest = ahead.furthest(memory, memory.view(context)?, level, best)?;
+    Ok(furthest.unwrap_or(best))
 }
 
 /// Returns the token that followed a context most often; of equals, the most probable.

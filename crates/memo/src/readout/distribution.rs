@@ -195,12 +195,11 @@ impl<'m> Distribution<'m> {
         let own = |token: u32| self.listed.binary_search_by_key(&token, |&(token, _)| token);
         let mut listed = self.listed.clone();
         for (token, more) in recent {
-            match own(token) {
-                Ok(at) => listed[at].1 += more,
-                Err(_) => {
-                    let count = self.memory.followed(self.before, token)?;
-                    listed.push((token, self.unlisted(token, count) + more));
-                }
+            if let Ok(at) = own(token) {
+                listed[at].1 += more;
+            } else {
+                let count = self.memory.followed(self.before, token)?;
+                listed.push((token, self.unlisted(token, count) + more));
             }
         }
         // Two runs that are in order.

@@ -239,7 +239,7 @@ impl Recent {
         let Some(&[all, near]) = self.counts.tokens.get(&token) else { return 0.0 };
         let Counts { text, start, near: nearest, .. } = &*self.counts;
         let share = |count: u32, from: usize| f64::from(count) / (text.len() - from) as f64;
-        let mut p = (share(all, *start) + share(near, *nearest)) / 2.0;
+        let mut p = f64::midpoint(share(all, *start), share(near, *nearest));
         for followers in levels {
             let count = (f64::from(followers.count(token)) - self.off).max(0.0);
             p = (count + self.off * followers.list.len() as f64 * p) / f64::from(followers.total);
@@ -257,7 +257,7 @@ impl Recent {
         let Counts { text, start, near: nearest, tokens, .. } = &*self.counts;
         let [all, near] = tokens.values().fold([0; 2], |[a, b], &[c, d]| [a.max(c), b.max(d)]);
         let share = |count: u32, from: usize| f64::from(count) / (text.len() - from) as f64;
-        let mut p = (share(all, *start) + share(near, *nearest)) / 2.0;
+        let mut p = f64::midpoint(share(all, *start), share(near, *nearest));
         for followers in self.counts.levels(&self.context) {
             let most = followers.list.iter().map(|&(_, count)| count).max().unwrap_or(0);
             p = (f64::from(most) - self.off + self.off * followers.list.len() as f64 * p)

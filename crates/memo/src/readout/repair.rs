@@ -128,6 +128,8 @@ impl Backoff {
         let end = self.end(memory, &context, &respelled.symbols)?;
         let run = matching.runs[place - matching.first] + last + end.len();
         context.extend(end);
+        // A last word that has only begun is not all there.
+        let kept = kept.start.min(context.len())..kept.end.min(context.len());
         let (differ, differences) = ((typed, kept), aligned.differences);
         Ok(Some(Repair { context, differ, differences, run, begun }))
     }
