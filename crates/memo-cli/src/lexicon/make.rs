@@ -6,6 +6,7 @@ use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
 use memo::lexicon::{Lexicon, UnitCounts};
+use memo::sparse::LexiconSettings;
 use memo_text::{LexiconReport, read_lexicon};
 use serde::Serialize;
 use std::fmt::{Display, Formatter};
@@ -72,7 +73,7 @@ pub(super) fn induce(
     let perplexity = |at: Option<&f64>| at.copied().unwrap_or(f64::NAN);
     Ok(Box::new(Induced {
         path: options.output.output.display().to_string(),
-        digest: hex(&induced.lexicon.digest()),
+        digest: LexiconSettings::of(&induced.lexicon).digest,
         documents,
         units: counts.units(),
         distinct: counts.distinct(),
@@ -121,7 +122,7 @@ pub(super) fn convert(
     let (lexicon, report) = read_lexicon(&options.file, &options.options())?;
     write(&lexicon, &options.output)?;
     let path = options.output.output.display().to_string();
-    Ok(Box::new(Converted { path, digest: hex(&lexicon.digest()), report }))
+    Ok(Box::new(Converted { path, digest: LexiconSettings::of(&lexicon).digest, report }))
 }
 
 /// Refuses to replace a file before any work is done.
@@ -157,8 +158,4 @@ fn write(lexicon: &Lexicon, options: &OutputOptions) -> anyhow::Result<()> {
         Ok(())
     };
     written().with_context(|| format!("cannot write {}", path.display()))
-}
-
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -6,6 +6,7 @@ use crate::output::{FAINT, GOOD, Report, TITLE, styled};
 use crate::progress::Progress;
 use anyhow::bail;
 use memo::lexicon::Lexicon;
+use memo::sparse::LexiconSettings;
 use memo::words::{normal_form, unit_hash};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -140,7 +141,7 @@ fn overview(lexicon: &Lexicon, most: usize) -> Overview {
         shown.extend(largest.map(|class| Class::new(lexicon, level, class, FEW)));
     }
     let more = levels.iter().any(|&classes| classes > most);
-    let digest = lexicon.digest().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = LexiconSettings::of(lexicon).digest;
     let (words, sources) = (lexicon.len(), lexicon.sources().len());
     Overview { words, levels, sources, digest, classes: shown, more }
 }

@@ -1,6 +1,7 @@
 //! `memo lexicon`: made from text and from tables, shown, checked, and never written over by accident.
 
 use crate::common::{json, memo, said};
+use std::fmt::Write as _;
 use std::path::Path;
 
 /// Four kinds of words in every combination.
@@ -9,7 +10,7 @@ fn sentences() -> String {
     for person in ["Anna", "Paul"] {
         for vehicle in ["Volvo", "Fiat", "bus"] {
             for city in ["Rome", "Bonn", "Oslo"] {
-                text += &format!("{person} drives the {vehicle} to {city}.\n");
+                writeln!(text, "{person} drives the {vehicle} to {city}.").unwrap();
             }
         }
     }

@@ -186,8 +186,8 @@ async fn work_that_nobody_waits_for_ends() {
         ),
         ("/api/complete", json!({"prompt": "round", "max_tokens": tokens, "guess": true})),
     ];
-    let ask = async |path: &'static str, asked: &serde_json::Value| {
-        let (mut client, asked) = (server.client().await, asked.clone());
+    let ask = |mut client: Client, path: &'static str, asked: &serde_json::Value| {
+        let asked = asked.clone();
         tokio::spawn(async move { client.post(path, &asked).await.status })
     };
     for (path, mut asked) in much.clone() {
@@ -195,7 +195,7 @@ async fn work_that_nobody_waits_for_ends() {
             asked["stream"] = json!(stream);
             let mut all = Vec::new();
             for _ in 0..3 {
-                all.push(ask(path, &asked).await);
+                all.push(ask(server.client().await, path, &asked));
             }
             while client.metric("memo_requests_open").await < 3 {}
             for taken in all {
@@ -207,7 +207,7 @@ async fn work_that_nobody_waits_for_ends() {
     }
     // Also if their time is over.
     let (path, asked) = &much[0];
-    assert_eq!(ask(path, asked).await.await.unwrap(), 408);
+    assert_eq!(ask(server.client().await, path, asked).await.unwrap(), 408);
     while client.metric("memo_requests_open").await > 0 {}
 }
 
