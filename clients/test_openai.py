@@ -190,7 +190,9 @@ def test_any_name_is_that_of_the_one_model(client: OpenAI) -> None:
 
 
 def test_a_response_has_the_id_of_its_request(client: OpenAI) -> None:
-    raw = client.completions.with_raw_response.create(model="notes", prompt=PROMPT, extra_headers={"X-Request-Id": "mine-7"})
+    raw = client.completions.with_raw_response.create(
+        model="notes", prompt=PROMPT, extra_headers={"X-Request-Id": "mine-7"}
+    )
     assert raw.headers["x-request-id"] == "mine-7"
     assert complete(client)._request_id.startswith("req-")
 

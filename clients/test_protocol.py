@@ -48,7 +48,18 @@ def operations(server: Server) -> list[tuple[str, str, dict[str, Any]]]:
         b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
         b"GET http://evil.example/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
     ],
-    ids=["words", "tls", "no-colon", "bad-name", "nul", "negative-length", "two-lengths", "no-host", "two-hosts", "other-host"],
+    ids=[
+        "words",
+        "tls",
+        "no-colon",
+        "bad-name",
+        "nul",
+        "negative-length",
+        "two-lengths",
+        "no-host",
+        "two-hosts",
+        "other-host",
+    ],
 )
 def test_what_is_not_http_is_refused(server: Server, data: bytes) -> None:
     answer = send(server.port, data)

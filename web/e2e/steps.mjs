@@ -117,7 +117,7 @@ export const steps = {
     const fiat = page.getByRole("toolbar", { name: "Words of the prompt that have classes" }).getByRole("button", { name: "Fiat" });
     const tip = page.getByRole("tooltip");
     await fiat.hover();
-    await tip.getByText("‹car›").waitFor();
+    await tip.getByText("like fiat").waitFor();
     assert.equal(await tip.textContent(), "Fiat counts as ‹car› like fiat, skoda, volvo");
     await shot(page, "lexicon-light");
     await page.keyboard.press("Escape");
@@ -208,6 +208,8 @@ export const steps = {
     await page.getByRole("searchbox", { name: "Search documents" }).fill("ferr");
     await row(page, "sample.txt").waitFor({ state: "detached" });
     // Texts are searched too, whatever the case.
+    await page.getByRole("searchbox", { name: "Search documents" }).fill("");
+    await page.getByRole("list", { name: "Found in texts" }).waitFor({ state: "detached" });
     await page.getByRole("searchbox", { name: "Search documents" }).fill("STONE PIER");
     const inside = page.getByRole("list", { name: "Found in texts" }).getByRole("button", { name: "ferry.txt" });
     await inside.click();

@@ -720,6 +720,8 @@ class ScoreReport(Result):
     """The natural logarithm of their probability."""
     perplexity: float
     """Their perplexity a token."""
+    perplexity_alone: float | None
+    """What it is by the memory alone, if the context memory was read too."""
 
 
 @dataclass(frozen=True)

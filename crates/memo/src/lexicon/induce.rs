@@ -83,7 +83,7 @@ pub enum InduceError {
 /// let mut counts = UnitCounts::default();
 /// counts.add("Anna drives a Volvo to Rome. Paul drives a Fiat to Bonn.");
 /// counts.add("Anna drives a Fiat to Bonn. Paul drives a Volvo to Rome.");
-/// let options = InduceOptions { classes: 5, ..InduceOptions::default() };
+/// let options = InduceOptions { classes: 7, ..InduceOptions::default() };
 /// let lexicon = counts.induce(&options, &mut |_| ControlFlow::Continue(()))?.lexicon;
 /// let class = |word: &str| lexicon.class(0, unit_hash(word).unwrap());
 /// assert_eq!((class("Volvo"), class("Rome")), (class("Fiat"), class("Bonn")));
