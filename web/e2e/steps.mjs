@@ -278,7 +278,7 @@ export const steps = {
     const pdf = { name: "scan.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.7\n") };
     await page.getByLabel("Choose files…").setInputFiles(pdf);
     await page.getByText(/^This is a PDF\. MeMo reads plain text/).waitFor();
-    await button(page, "Dismiss").click();
+    await page.getByText("Dismiss", { exact: true }).click();
   },
 
   async "nothing jumps, and nothing opens out of sight"({ page }) {
