@@ -71,7 +71,7 @@ fn scripts_get_their_keys() {
     // After "The" both notes go on, each in its own way; after that there is no doubt.
     assert_eq!(recall["evaluated"].as_u64().unwrap() - recall["correct"].as_u64().unwrap(), 1);
     let score = json(home, &["score", "notes.memo", "notes/owl.txt"]);
-    keys(&score, &["tokens", "log_likelihood", "perplexity"]);
+    keys(&score, &["tokens", "log_likelihood", "perplexity", "perplexity_alone"]);
     assert!(score["perplexity"].as_f64().unwrap() < 3.0);
     let stats = json(home, &["stats", "notes.memo"]);
     let counted = ["documents", "tokens", "cells", "bytes", "bytes_per_token", "transaction"];

@@ -74,7 +74,6 @@ pub struct ScoreReport {
     /// Their perplexity a token.
     pub perplexity: f64,
     /// What it is by the memory alone, if the context memory was read too.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub perplexity_alone: Option<f64>,
 }
 
