@@ -1,0 +1,72 @@
+//! The formats of files that hold triples.
+
+use serde::Serialize;
+use std::fmt;
+
+/// A format of a file of triples.
+///
+/// ```
+/// use memo_knowledge::GraphFormat;
+///
+/// assert_eq!(GraphFormat::of_name("cities.ttl"), Some(GraphFormat::Turtle));
+/// assert_eq!(GraphFormat::of_name("cities.docx"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GraphFormat {
+    /// Turtle (`.ttl`).
+    Turtle,
+    /// N-Triples (`.nt`).
+    NTriples,
+    /// N-Quads (`.nq`); all its graphs are taken together.
+    NQuads,
+    /// JSON-LD (`.jsonld`) that brings its context along; all its graphs are taken together.
+    JsonLd,
+    /// RDF/XML (`.rdf`, `.owl`).
+    RdfXml,
+    /// Subject, predicate and object in three columns, separated by tabs (`.tsv`, `.txt`), or by commas or semicolons (`.csv`).
+    Table,
+}
+
+impl GraphFormat {
+    /// All formats.
+    pub const ALL: [Self; 6] =
+        [Self::Turtle, Self::NTriples, Self::NQuads, Self::JsonLd, Self::RdfXml, Self::Table];
+
+    /// Guesses the format from the end of a file's name.
+    pub fn of_name(file_name: &str) -> Option<Self> {
+        let (_, end) = file_name.rsplit_once('.')?;
+        Some(match &*end.to_ascii_lowercase() {
+            "ttl" | "turtle" => Self::Turtle,
+            "nt" | "ntriples" => Self::NTriples,
+            "nq" | "nquads" => Self::NQuads,
+            "jsonld" => Self::JsonLd,
+            "rdf" | "rdfs" | "owl" => Self::RdfXml,
+            "tsv" | "txt" | "csv" => Self::Table,
+            _ => return None,
+        })
+    }
+
+    /// The format's name, as its specification has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Turtle => "Turtle",
+            Self::NTriples => "N-Triples",
+            Self::NQuads => "N-Quads",
+            Self::JsonLd => "JSON-LD",
+            Self::RdfXml => "RDF/XML",
+            Self::Table => "table",
+        }
+    }
+
+    /// Tells whether [`Graph::write`](crate::Graph::write) writes it: all but RDF/XML, which has no way to write some predicates.
+    pub fn is_written(self) -> bool {
+        self != Self::RdfXml
+    }
+}
+
+impl fmt::Display for GraphFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
