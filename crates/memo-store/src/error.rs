@@ -214,6 +214,12 @@ pub enum Error {
     /// The tokenizer refused.
     #[error(transparent)]
     Tokenizer(#[from] memo_text::TokenizerError),
+    /// A graph that cannot be read.
+    #[error(transparent)]
+    Graph(#[from] memo_knowledge::GraphError),
+    /// Rules that cannot be read.
+    #[error(transparent)]
+    Rules(#[from] memo_knowledge::RulesError),
 }
 
 impl Error {

@@ -35,6 +35,7 @@ mod config;
 mod damage;
 mod error;
 mod files;
+mod knowledge;
 mod ledger;
 mod lexicon;
 mod lock;
@@ -53,6 +54,7 @@ pub use self::config::{ModelConfig, NewModel};
 pub use self::damage::Damage;
 pub use self::error::Error;
 pub use self::files::discard_unfinished;
+pub use self::knowledge::DerivationStep;
 pub use self::progress::{Observer, Progress, Unit};
 pub use self::record::{CopyKind, ForgottenVersion, Place, TransactionKind};
 pub use self::selection::{DocumentFilter, Selection};
@@ -60,15 +62,15 @@ pub use self::snapshot::{
     Candidate, ClassMembers, ClosestPassages, Completion, CompletionChoice, CompletionOptions,
     CompletionStream, CompletionToken, CompletionTokens, ContentKind, ContextUnit, DigestReport,
     Document, DocumentChange, DocumentDiff, DocumentMatches, DocumentState, DocumentText, Excerpt,
-    Explanation, FindOptions, FinishReason, ForgetPreview, GeneralCandidate, GeneralSource,
-    GeneralUnit, LexiconStats, MatchKind, MatchedContext, ModelCopy, ModelDiff, Passage,
-    PreviewDocument, PromptDiff, PromptMatch, Proof, ReadOptions, RecallReport, ScoreReport,
-    SlotEvidence, Snapshot, Source, Stats, Stretch, StretchSource, TextMatch, TextMatches,
-    TokenScore, Transaction, VerifyReport, Version, WordClass, fresh_seed,
+    Explanation, Fact, Facts, FindOptions, FinishReason, ForgetPreview, GeneralCandidate,
+    GeneralSource, GeneralUnit, LexiconStats, MatchKind, MatchedContext, ModelCopy, ModelDiff,
+    Passage, PreviewDocument, PromptDiff, PromptMatch, Proof, ReadOptions, RecallReport, Rule,
+    RulesPreview, ScoreReport, SlotEvidence, Snapshot, Source, Stats, Stretch, StretchSource,
+    TextMatch, TextMatches, TokenScore, Transaction, VerifyReport, Version, WordClass, fresh_seed,
 };
 pub use self::source::{FILE_LABEL, FileConflict};
 pub use self::store::{
     ChangeReport, Conflict, EditReport, FreezeReport, MemorizeReport, MergeReport, NewDocument,
-    RebuildReport, Receipt, RenamedDocument, Store,
+    OWN_GRAPH, RebuildReport, Receipt, RenamedDocument, Store,
 };
 pub use self::time::Timestamp;

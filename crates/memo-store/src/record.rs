@@ -75,11 +75,14 @@ pub(crate) struct VersionRecord {
 impl VersionRecord {
     /// Positions that it takes in the memory, the ends of its parts included.
     pub(crate) fn positions(&self) -> u64 {
-        self.tokens + self.parts.len() as u64
+        match self.role {
+            Role::Text | Role::Edit { .. } => self.tokens + self.parts.len() as u64,
+            Role::Graph | Role::Rules => 0,
+        }
     }
 
-    pub(crate) fn is_edit(&self) -> bool {
-        matches!(self.role, Role::Edit { .. })
+    pub(crate) fn is_text(&self) -> bool {
+        self.role == Role::Text
     }
 }
 
@@ -95,6 +98,10 @@ pub(crate) enum Role {
         /// How often the target is written.
         weight: i32,
     },
+    /// None of its text, but the facts that it states, as a graph.
+    Graph,
+    /// None of it: rules, which other documents are read by.
+    Rules,
 }
 
 /// What a transaction does to one document.

@@ -3,10 +3,11 @@
 //! A [`Selection`] is resolved in one place, for the forget itself and for its preview, so that what is shown is what goes.
 
 use crate::error::Error;
-use crate::record::DocumentRecord;
+use crate::record::{DocumentRecord, Role};
 use crate::snapshot::Snapshot;
 use crate::time::Timestamp;
 use globset::GlobBuilder;
+use memo_knowledge::{Graph, TriplePattern};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What to forget.
@@ -18,6 +19,8 @@ pub enum Selection {
     Filter(DocumentFilter),
     /// A text, cut out of every document that contains it.
     Text(String),
+    /// Facts that fit a pattern, taken out of every graph that states them.
+    Facts(TriplePattern),
 }
 
 /// What documents have in common. Each condition that is given narrows the choice.
@@ -34,8 +37,15 @@ pub struct DocumentFilter {
 /// The documents of a selection, each with the numbers of the versions to scrub.
 pub(crate) struct Selected {
     pub(crate) documents: Vec<(DocumentRecord, Vec<u32>)>,
-    /// The text to cut out, in the form that the documents have; none if whole documents go.
-    pub(crate) text: Option<String>,
+    /// What is cut out of them; none if whole documents go.
+    pub(crate) cut: Option<Cut>,
+}
+
+/// What is cut out of documents.
+pub(crate) enum Cut {
+    /// A text, in the form that the documents have.
+    Text(String),
+    Facts(TriplePattern),
 }
 
 impl Snapshot {
@@ -45,6 +55,7 @@ impl Snapshot {
             Selection::Documents(ids) => self.select_documents(ids),
             Selection::Filter(filter) => self.select_fitting(filter),
             Selection::Text(text) => self.select_text(text),
+            Selection::Facts(pattern) => self.select_facts(pattern),
         }
     }
 
@@ -62,7 +73,7 @@ impl Snapshot {
         if documents.is_empty() {
             return Err(Error::Invalid("there is no document to forget".to_owned()));
         }
-        Ok(Selected { documents, text: None })
+        Ok(Selected { documents, cut: None })
     }
 
     fn select_fitting(&self, filter: &DocumentFilter) -> Result<Selected, Error> {
@@ -93,7 +104,7 @@ impl Snapshot {
         if documents.is_empty() {
             return Err(Error::NoneFits);
         }
-        Ok(Selected { documents, text: None })
+        Ok(Selected { documents, cut: None })
     }
 
     fn select_text(&self, text: &str) -> Result<Selected, Error> {
@@ -109,7 +120,34 @@ impl Snapshot {
         if documents.is_empty() {
             return Err(Error::NotFound);
         }
-        Ok(Selected { documents, text: Some(text) })
+        Ok(Selected { documents, cut: Some(Cut::Text(text)) })
+    }
+
+    fn select_facts(&self, pattern: &TriplePattern) -> Result<Selected, Error> {
+        if *pattern == TriplePattern::default() {
+            let why = "a subject, a predicate or an object is needed";
+            return Err(Error::Invalid(why.to_owned()));
+        }
+        let ledger = self.ledger("facts")?;
+        let mut documents = Vec::new();
+        for document in ledger.documents()? {
+            let mut with = Vec::new();
+            for version in document.versions.iter().filter(|v| v.forgotten.is_none()) {
+                if version.role == Role::Graph {
+                    let text = self.blueprint.text(&ledger.content(&document, version)?);
+                    if Graph::from_text(&text)?.facts().iter().any(|fact| pattern.matches(fact)) {
+                        with.push(version.number);
+                    }
+                }
+            }
+            if !with.is_empty() {
+                documents.push((document, with));
+            }
+        }
+        if documents.is_empty() {
+            return Err(Error::NotFound);
+        }
+        Ok(Selected { documents, cut: Some(Cut::Facts(pattern.clone())) })
     }
 }
 

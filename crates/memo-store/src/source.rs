@@ -33,7 +33,7 @@ impl Snapshot {
         let live = ledger.documents()?.into_iter().filter(|document| document.live().is_some());
         let live: HashMap<String, DocumentRecord> = live.map(|d| (d.id.clone(), d)).collect();
         let mut conflicts = Vec::new();
-        for NewDocument { id, labels, text, tokens } in new {
+        for NewDocument { id, labels, text, tokens, .. } in new {
             let Some(document) = id.as_ref().and_then(|id| live.get(id)) else { continue };
             let files = (document.labels.get(FILE_LABEL), labels.get(FILE_LABEL));
             let (Some(before), Some(after)) = files else { continue };

@@ -1,6 +1,7 @@
 //! Parsers of option values, so that a wrong value is reported before any model is opened.
 
 use memo::lexicon::MAX_LEVELS;
+use memo_knowledge::TriplePattern;
 use memo_store::{FILE_LABEL, Timestamp};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -99,6 +100,23 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
         Some(_) => Err("must be between 64KiB and 500GB".to_owned()),
         None => Err("must be a size such as 512MiB or 2GiB".to_owned()),
     }
+}
+
+/// A pattern of facts: subject, predicate and object with bars between, of which ? is anything.
+pub(crate) fn fact(text: &str) -> Result<TriplePattern, String> {
+    let parts: Vec<&str> = text.split('|').map(str::trim).collect();
+    let [subject, predicate, object] = parts[..] else {
+        return Err(
+            "subject, predicate and object with bars between, as in \"France | capital | ?\""
+                .to_owned(),
+        );
+    };
+    let given = |part: &str| (part != "?").then(|| part.to_owned());
+    Ok(TriplePattern {
+        subject: given(subject),
+        predicate: given(predicate),
+        object: given(object),
+    })
 }
 
 #[cfg(test)]

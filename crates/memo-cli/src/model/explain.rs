@@ -1,7 +1,7 @@
 //! `memo explain` and `memo closest`: the evidence for a prediction, and the passages that resemble a text.
 
 use super::complete::tint;
-use super::{given, snapshot};
+use super::{given, rules, snapshot};
 use crate::args::model::{ClosestOptions, ExplainOptions};
 use crate::output::{FAINT, GOOD, Report, TITLE, styled};
 use crate::printed::Printed;
@@ -56,6 +56,7 @@ impl Display for ExplanationOutput {
                     )?;
                 }
             }
+            rules::print_steps(&candidate.derivation, "      ", f)?;
             for source in &candidate.sources {
                 let place = format!("token {}, {} match", source.offset, source.match_tokens);
                 let document = styled(GOOD, &source.document);

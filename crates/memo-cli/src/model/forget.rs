@@ -81,6 +81,9 @@ fn select(what: &WhatOptions, text: Option<&str>, model: &Snapshot) -> anyhow::R
     if let Some(text) = text {
         return Ok(Selection::Text(text.to_owned()));
     }
+    if let Some(pattern) = &what.fact {
+        return Ok(Selection::Facts(pattern.clone()));
+    }
     if let Some(path) = &what.file {
         return Ok(Selection::Documents(with_content(path, model)?));
     }

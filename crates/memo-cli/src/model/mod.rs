@@ -8,11 +8,13 @@ mod diff;
 mod explain;
 mod find;
 mod forget;
+mod graph;
 mod keep;
 mod list;
 mod measure;
 mod memorize;
 mod prove;
+mod rules;
 mod sources;
 mod sync;
 
@@ -38,6 +40,9 @@ pub(crate) fn run(
         ModelCommand::Explain(options) => explain::explain(options, progress),
         ModelCommand::Find(options) => find::find(options, progress),
         ModelCommand::Closest(options) => explain::closest(options, progress),
+        ModelCommand::Ask(options) => graph::ask(options, progress),
+        ModelCommand::Graph(command) => graph::run(command, progress),
+        ModelCommand::Rules(command) => rules::run(command, progress),
         ModelCommand::Forget(options) => forget::forget(options, progress, json),
         ModelCommand::Retire(options) => change::retire(options, progress),
         ModelCommand::Restore(options) => change::restore(options, progress),

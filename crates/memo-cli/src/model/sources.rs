@@ -1,6 +1,7 @@
 //! Footnotes: which document each part of a completion comes from.
 
 use super::complete::tint;
+use super::rules;
 use crate::output::{FAINT, GOOD, styled};
 use memo_store::{Completion, CompletionToken, Stretch, StretchSource};
 use std::fmt::{Display, Formatter};
@@ -24,7 +25,12 @@ impl Footnotes<'_> {
     pub(super) fn print(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         let (named, tokens) = (self.named(), self.0.tokens.as_slice());
         let (mut rest, mut ends_line) = (tokens, false);
-        let whole = [Stretch { text: String::new(), tokens: tokens.len(), source: None }];
+        let whole = [Stretch {
+            text: String::new(),
+            tokens: tokens.len(),
+            source: None,
+            derivation: Vec::new(),
+        }];
         for part in self.0.sources.as_deref().unwrap_or(&whole) {
             let (these, after) = rest.split_at(part.tokens.min(rest.len()));
             // The mark goes after the last word, before a line end.
@@ -60,7 +66,7 @@ impl Footnotes<'_> {
                 let number = named.iter().position(|other| same_place(other, source));
                 number.map_or_else(String::new, |number| format!("[{}]", number + 1))
             }
-            None if self.0.sources.is_some() => "[?]".to_owned(),
+            None if self.0.sources.is_some() && part.derivation.is_empty() => "[?]".to_owned(),
             None => String::new(),
         }
     }
@@ -86,7 +92,10 @@ impl Display for Footnotes<'_> {
             let number = styled(FAINT, format!("[{}]", number + 1));
             writeln!(f, "  {number} {}  {}", styled(GOOD, document), styled(FAINT, known))?;
         }
-        if parts.iter().any(|part| part.source.is_none()) {
+        if let Some(part) = parts.iter().find(|part| !part.derivation.is_empty()) {
+            rules::print_steps(&part.derivation, "  ", f)?;
+        }
+        if parts.iter().any(|part| part.source.is_none() && part.derivation.is_empty()) {
             writeln!(f, "  {}", styled(FAINT, "[?] no document has this here"))?;
         }
         Ok(())

@@ -25,13 +25,13 @@ impl Content {
 
     /// What is written of it, `sign` times.
     pub(crate) fn spans(&self, sign: i32) -> impl Iterator<Item = Span<'_>> {
-        self.parts.iter().map(move |part| match self.role {
-            Role::Text => Span::whole(part, sign),
-            Role::Edit { prompt, weight } => Span {
-                document: part,
-                positions: (prompt as usize).min(part.len())..part.len(),
-                weight: weight * sign,
-            },
+        self.parts.iter().filter_map(move |part| match self.role {
+            Role::Text => Some(Span::whole(part, sign)),
+            Role::Edit { prompt, weight } => {
+                let positions = (prompt as usize).min(part.len())..part.len();
+                Some(Span::part(part, positions, weight * sign))
+            }
+            Role::Graph | Role::Rules => None,
         })
     }
 
@@ -41,8 +41,17 @@ impl Content {
         for part in &self.parts {
             hasher.update(&(part.len() as u64).to_le_bytes()).update(&encode(part));
         }
-        if let Role::Edit { prompt, weight } = self.role {
-            hasher.update(&prompt.to_le_bytes()).update(&weight.to_le_bytes());
+        match self.role {
+            Role::Text => {}
+            Role::Edit { prompt, weight } => {
+                hasher.update(&prompt.to_le_bytes()).update(&weight.to_le_bytes());
+            }
+            Role::Graph => {
+                hasher.update(b"graph");
+            }
+            Role::Rules => {
+                hasher.update(b"rules");
+            }
         }
         hasher.finalize().to_hex().to_string()
     }

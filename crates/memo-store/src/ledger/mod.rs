@@ -9,7 +9,7 @@ use crate::damage::Damage;
 use crate::error::Error;
 use crate::files;
 use crate::lock::SnapshotLock;
-use crate::record::{CopyRecord, DocumentRecord, TransactionRecord, VersionRecord};
+use crate::record::{CopyRecord, DocumentRecord, Role, TransactionRecord, VersionRecord};
 use redb::ReadableTable;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,6 +26,9 @@ const COPIES: Table<u64> = Table::new("copies");
 const KEY: &str = "key";
 const NEXT: &str = "next";
 const FORGETTING: &str = "forgetting";
+
+/// The key of a mark that there is, or was, a graph or rules: without it nobody needs to look for one.
+const KNOWS: &str = "knows";
 
 /// The ledger's file in a model directory.
 pub(crate) const FILE: &str = "ledger.redb";
@@ -198,6 +201,11 @@ impl Ledger {
         Ok(self.database.get(META, FORGETTING)?.is_some())
     }
 
+    /// Whether a document is, or was, a graph or rules.
+    pub(crate) fn knows(&self) -> Result<bool, Error> {
+        Ok(self.database.get(META, KNOWS)?.is_some())
+    }
+
     /// The versions whose tokens are there: document number and version.
     pub(crate) fn versions_with_tokens(&self) -> Result<Vec<(u64, u32)>, Error> {
         self.database.version_keys(TOKENS)
@@ -217,6 +225,8 @@ impl Ledger {
             encode_all(earlier.iter().chain([*transaction]), |t| t.id)?;
         let documents: Vec<(&str, Vec<u8>)> =
             encode_all(documents.iter().copied(), |d| d.id.as_str())?;
+        let roles = contents.iter().map(|(_, _, content)| content.role);
+        let knows = { roles }.any(|role| matches!(role, Role::Graph | Role::Rules));
         let contents = contents.iter();
         let contents: Vec<((u64, u32), Vec<u8>)> =
             contents.map(|(n, version, content)| ((*n, *version), content.to_bytes())).collect();
@@ -230,6 +240,9 @@ impl Ledger {
             meta.insert(NEXT, &next.to_le_bytes()[..])?;
             if !transaction.scrub.is_empty() {
                 meta.insert(FORGETTING, &[1][..])?;
+            }
+            if knows {
+                meta.insert(KNOWS, &[1][..])?;
             }
             let mut table = change.open_table(TOKENS)?;
             for (key, bytes) in &contents {

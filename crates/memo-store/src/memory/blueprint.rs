@@ -2,17 +2,20 @@
 
 use crate::config::ModelConfig;
 use crate::error::Error;
+use crate::ledger::Content;
 use memo::lexicon::Lexicon;
 use memo::sparse::{Memory, Settings};
 use memo::words::Words;
 use memo_text::Tokenizer;
 use std::sync::Arc;
 
-/// The settings of a model's memory, and the words of its vocabulary, with its lexicon, if it has contexts that need them.
+/// The settings of a model's memory, its tokenizer, and the words of its vocabulary, with its lexicon, if it has contexts that need
+/// them.
 #[derive(Clone)]
 pub(crate) struct Blueprint {
     pub(crate) settings: Settings,
     pub(crate) words: Option<Arc<Words>>,
+    pub(crate) tokenizer: Tokenizer,
 }
 
 impl Blueprint {
@@ -29,12 +32,17 @@ impl Blueprint {
                 None => words,
             })
         });
-        Blueprint { settings, words }
+        Blueprint { settings, words, tokenizer: tokenizer.clone() }
     }
 
     /// The lexicon that contexts are generalised by.
     pub(crate) fn lexicon(&self) -> Option<&Arc<Lexicon>> {
         self.words.as_ref()?.lexicon()
+    }
+
+    /// The text of a content.
+    pub(crate) fn text(&self, content: &Content) -> String {
+        content.parts.iter().map(|part| self.tokenizer.decode_lossy(part)).collect()
     }
 
     /// A memory that has nothing in it.

@@ -5,9 +5,10 @@ use super::update::{MemoryUpdate, NewContents};
 use crate::checkpoint::{self, Checkpoint};
 use crate::damage::Damage;
 use crate::error::{Error, io};
+use crate::knowledge::{Contents, Knowledge, KnowledgeChange};
 use crate::ledger::Ledger;
 use crate::progress::Observer;
-use crate::record::OpRecord;
+use crate::record::{DocumentRecord, OpRecord};
 use memo::sparse::Memory;
 use std::collections::HashMap;
 use std::fs::File;
@@ -67,11 +68,11 @@ pub(crate) fn replay(
     from: u64,
     observer: &Observer,
 ) -> Result<(u64, u64), Error> {
-    match replay_from(ledger, memory, from, observer) {
+    match replay_from(ledger, blueprint, memory, from, observer) {
         Err(error) if from > 0 => {
             error.damaged_tokens()?;
             *memory = blueprint.empty()?;
-            replay_from(ledger, memory, 0, observer)
+            replay_from(ledger, blueprint, memory, 0, observer)
         }
         done => done,
     }
@@ -79,6 +80,7 @@ pub(crate) fn replay(
 
 fn replay_from(
     ledger: &Ledger,
+    blueprint: &Blueprint,
     memory: &mut Memory,
     from: u64,
     observer: &Observer,
@@ -90,12 +92,38 @@ fn replay_from(
     let new = NewContents::new();
     let update = if from == 0 {
         // From nothing: all that counts is what is live now. Texts that came and went may be scrubbed.
-        MemoryUpdate::of_live(ledger, &new, [])?
+        MemoryUpdate::of_live(ledger, blueprint, &new, [], observer)?
     } else {
-        MemoryUpdate::of_ops(ledger, &new, &net(ledger, from)?)?
+        let ops = net(ledger, from)?;
+        let knowledge = knowledge_since(ledger, blueprint, &ops, observer)?;
+        MemoryUpdate::of_ops(ledger, &new, &ops)?.with_knowledge(&knowledge, blueprint)?
     };
     let written = update.apply(memory, observer).map_err(|failure| failure.error)?;
     Ok((last, written))
+}
+
+/// What ops did to what is known by rule.
+fn knowledge_since(
+    ledger: &Ledger,
+    blueprint: &Blueprint,
+    ops: &[OpRecord],
+    observer: &Observer,
+) -> Result<KnowledgeChange, Error> {
+    if ops.is_empty() || !ledger.knows()? {
+        return Ok(KnowledgeChange::default());
+    }
+    let mut earlier = Vec::new();
+    for op in ops {
+        if let Some(document) = ledger.document(&op.document)? {
+            earlier.push(DocumentRecord { place: op.before, ..document });
+        }
+    }
+    let changed = earlier.iter().map(|document| (document.number, document)).collect();
+    let new = NewContents::new();
+    let contents = Contents { ledger, new: &new };
+    let before = Knowledge::of_live(contents, blueprint, &changed, observer)?;
+    let after = Knowledge::of_live(contents, blueprint, &HashMap::new(), observer)?;
+    Ok(KnowledgeChange { before, after })
 }
 
 /// What the transactions after `from` did: of what happened to one document only its first and last place count.

@@ -1,7 +1,9 @@
 //! From the ledger to the memory: which versions are written and which are taken out, and how that is done.
 
+use super::blueprint::Blueprint;
 use crate::checkpoint::Texts;
 use crate::error::Error;
+use crate::knowledge::{Contents, KnowledgeChange, Written};
 use crate::ledger::{Content, Ledger};
 use crate::progress::Observer;
 use crate::record::{DocumentRecord, OpRecord, Place};
@@ -26,6 +28,9 @@ pub(crate) struct MemoryUpdate<'a> {
     new: &'a NewContents<'a>,
     /// Each document with the number of a version, and 1 to write it or −1 to take it out.
     entries: Vec<(Cow<'a, DocumentRecord>, u32, i32)>,
+    /// What follows from documents and rules, and comes or goes with them, `sign` times.
+    derived: Vec<Written>,
+    sign: i32,
     positions: u64,
 }
 
@@ -37,7 +42,25 @@ pub(crate) struct Failure {
 
 impl<'a> MemoryUpdate<'a> {
     fn new(ledger: &'a Ledger, new: &'a NewContents<'a>) -> Self {
-        MemoryUpdate { ledger, new, entries: Vec::new(), positions: 0 }
+        MemoryUpdate {
+            ledger,
+            new,
+            entries: Vec::new(),
+            derived: Vec::new(),
+            sign: 1,
+            positions: 0,
+        }
+    }
+
+    /// Adds what becomes of knowledge.
+    pub(crate) fn with_knowledge(
+        mut self,
+        change: &KnowledgeChange,
+        blueprint: &Blueprint,
+    ) -> Result<Self, Error> {
+        self.derived = change.written(blueprint)?;
+        self.positions += self.derived.iter().map(Written::positions).sum::<u64>();
+        Ok(self)
     }
 
     fn add(
@@ -83,14 +106,18 @@ impl<'a> MemoryUpdate<'a> {
         Ok(update)
     }
 
-    /// All documents that are live, with `changed` in place of those of the same number.
+    /// All documents that are live, with `changed` in place of those of the same number, and what follows from them.
     pub(crate) fn of_live(
         ledger: &'a Ledger,
+        blueprint: &Blueprint,
         new: &'a NewContents<'a>,
         changed: impl IntoIterator<Item = &'a DocumentRecord>,
+        observer: &Observer,
     ) -> Result<Self, Error> {
         let changed: HashMap<u64, &'a DocumentRecord> =
             changed.into_iter().map(|document| (document.number, document)).collect();
+        let contents = Contents { ledger, new };
+        let knowledge = KnowledgeChange::of_live(contents, blueprint, &changed, observer)?;
         let mut update = Self::new(ledger, new);
         for document in ledger.documents()? {
             if !changed.contains_key(&document.number) {
@@ -101,7 +128,7 @@ impl<'a> MemoryUpdate<'a> {
         for document in changed.into_values() {
             update.add(Cow::Borrowed(document), document.place, 1)?;
         }
-        Ok(update)
+        update.with_knowledge(&knowledge, blueprint)
     }
 
     /// Makes the update; gives the number of positions that it took. The memory is as it was if that fails, unless what
@@ -130,6 +157,7 @@ impl<'a> MemoryUpdate<'a> {
     /// The update that undoes this one.
     pub(crate) fn inverse(mut self) -> Self {
         self.entries.iter_mut().for_each(|(_, _, sign)| *sign = -*sign);
+        self.sign = -self.sign;
         self
     }
 
@@ -153,12 +181,13 @@ impl<'a> MemoryUpdate<'a> {
             tokens += content.tokens();
             held.push((content, *sign));
             if tokens > AT_ONCE {
-                slice(&held, size, take)?;
+                slice(held.iter().flat_map(|(content, sign)| content.spans(*sign)), size, take)?;
                 held.clear();
                 tokens = 0;
             }
         }
-        slice(&held, size, take)
+        slice(held.iter().flat_map(|(content, sign)| content.spans(*sign)), size, take)?;
+        slice(self.derived.iter().flat_map(|written| written.spans(self.sign)), size, take)
     }
 }
 
@@ -177,15 +206,15 @@ pub(crate) fn write(memory: &mut Memory, spans: &[Span<'_>]) -> Result<(), Error
     Ok(memory.write(spans)?)
 }
 
-/// Gives the spans of contents, at most `size` positions at a time.
-fn slice(
-    contents: &[(Cow<'_, Content>, i32)],
+/// Gives spans, at most `size` positions at a time.
+fn slice<'a>(
+    spans: impl Iterator<Item = Span<'a>>,
     size: usize,
     take: &mut dyn FnMut(&[Span<'_>]) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut slice: Vec<Span<'_>> = Vec::new();
     let mut room = size;
-    for span in contents.iter().flat_map(|(content, sign)| content.spans(*sign)) {
+    for span in spans {
         let (mut start, end) = (span.positions.start, span.positions.end);
         while start < end {
             let stop = end.min(start + room);

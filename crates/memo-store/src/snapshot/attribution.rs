@@ -6,6 +6,7 @@
 
 use super::{Completion, CompletionToken, Snapshot};
 use crate::error::Error;
+use crate::knowledge::DerivationStep;
 use serde::Serialize;
 
 /// Tokens of a completion that come from one place, or that no document has there.
@@ -18,6 +19,8 @@ pub struct Stretch {
     pub tokens: usize,
     /// Where it stands; none if no live document has its first token after the last one of what was said before.
     pub source: Option<StretchSource>,
+    /// Why rules say it, if they do.
+    pub derivation: Vec<DerivationStep>,
 }
 
 /// Where a stretch of a completion stands.
@@ -92,9 +95,14 @@ impl Snapshot {
                     last.text.push_str(&text);
                     last.tokens += tokens;
                 }
-                None => stretches.push(Stretch { text, tokens, source }),
+                None => stretches.push(Stretch { text, tokens, source, derivation: Vec::new() }),
             }
             rest = after;
+        }
+        let mut before = self.tokenizer.decode_lossy(prompt);
+        for stretch in &mut stretches {
+            stretch.derivation = self.why_next(&before, stretch.text.trim_end())?;
+            before.push_str(&stretch.text);
         }
         Ok(stretches)
     }

@@ -70,6 +70,10 @@ pub enum ContentKind {
     Text,
     /// A prompt and the continuation that an edit gave it.
     Edit,
+    /// A graph: facts.
+    Graph,
+    /// Rules that other documents are read by.
+    Rules,
 }
 
 /// One version of a document.
@@ -188,13 +192,18 @@ impl From<DocumentRecord> for Document {
 }
 
 fn kind(version: Option<&VersionRecord>) -> ContentKind {
-    if version.is_some_and(VersionRecord::is_edit) { ContentKind::Edit } else { ContentKind::Text }
+    match version.map(|version| version.role) {
+        Some(Role::Edit { .. }) => ContentKind::Edit,
+        Some(Role::Graph) => ContentKind::Graph,
+        Some(Role::Rules) => ContentKind::Rules,
+        Some(Role::Text) | None => ContentKind::Text,
+    }
 }
 
 impl From<&VersionRecord> for Version {
     fn from(record: &VersionRecord) -> Self {
         let (prompt_tokens, weight) = match record.role {
-            Role::Text => (None, None),
+            Role::Text | Role::Graph | Role::Rules => (None, None),
             Role::Edit { prompt, weight } => (Some(prompt), Some(weight)),
         };
         Version {

@@ -5,6 +5,7 @@
 
 use super::{GeneralCandidate, ReadOptions, Snapshot};
 use crate::error::Error;
+use crate::knowledge::DerivationStep;
 use crate::record::{DocumentRecord, Role, VersionRecord};
 use memo::sparse::{Context, Memory};
 use serde::Serialize;
@@ -35,6 +36,8 @@ pub struct Candidate {
     pub general: Vec<GeneralCandidate>,
     /// Where it stands in live documents; nothing if the model is frozen and has no texts.
     pub sources: Vec<Source>,
+    /// Why rules say it, if they do.
+    pub derivation: Vec<DerivationStep>,
 }
 
 /// What one slot remembers of a token.
@@ -149,6 +152,7 @@ impl Snapshot {
         // Switched off, a lexicon is no evidence.
         let general =
             if read.generalize > 0.0 { memory.general_evidence(context)? } else { Vec::new() };
+        let prompt = self.tokenizer.decode_lossy(context);
         let mut candidates = Vec::new();
         for (token, probability) in top {
             let evidence = evidence.iter().filter_map(|slot| {
@@ -167,9 +171,11 @@ impl Snapshot {
                     total: slot.total,
                 })
             });
+            let text = self.tokenizer.decode_lossy(&[token]);
             candidates.push(Candidate {
                 token,
-                text: self.tokenizer.decode_lossy(&[token]),
+                derivation: self.why_next(&prompt, &text)?,
+                text,
                 probability,
                 evidence: evidence.collect(),
                 general: self.general_candidates(context, &general, token)?,
@@ -242,6 +248,7 @@ fn matches(part: &[u32], role: Role, context: &[u32], token: u32, end: u32) -> V
     let written = match role {
         Role::Text => 0..part.len() + 1,
         Role::Edit { prompt, .. } => prompt as usize..part.len(),
+        Role::Graph | Role::Rules => 0..0,
     };
     let mut found: Vec<(usize, u64)> = Vec::new();
     for at in written {

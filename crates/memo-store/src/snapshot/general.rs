@@ -118,7 +118,7 @@ impl Snapshot {
         let memory = self.memory()?;
         let mut sources = Vec::new();
         for document in ledger.documents()? {
-            let Some(version) = document.live().filter(|version| !version.is_edit()) else {
+            let Some(version) = document.live().filter(|version| version.is_text()) else {
                 continue;
             };
             let content = ledger.content(&document, version)?;

@@ -13,6 +13,7 @@ mod explain;
 mod find;
 mod general;
 mod healing;
+mod knowledge;
 mod lexicon;
 mod loops;
 mod matched;
@@ -43,6 +44,7 @@ pub use self::explain::{
 };
 pub use self::find::{DocumentMatches, FindOptions, TextMatch, TextMatches};
 pub use self::general::{GeneralCandidate, GeneralSource, GeneralUnit};
+pub use self::knowledge::{Fact, Facts, Rule, RulesPreview};
 pub use self::lexicon::{ClassMembers, WordClass};
 pub use self::matched::{MatchKind, PromptMatch};
 pub use self::preview::{ForgetPreview, PreviewDocument};
@@ -59,13 +61,14 @@ use crate::checkpoint;
 use crate::config::ModelConfig;
 use crate::damage::Damage;
 use crate::error::Error;
+use crate::knowledge::Knowledge;
 use crate::ledger::Ledger;
 use crate::memory::Blueprint;
 use memo::lexicon::Lexicon;
 use memo::sparse::Memory;
 use memo_text::Tokenizer;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A model as it is at one time.
 pub struct Snapshot {
@@ -76,6 +79,8 @@ pub struct Snapshot {
     /// A frozen model has none.
     pub(crate) ledger: Option<Ledger>,
     pub(crate) memory: MemoryState,
+    /// What its documents know by rule, derived when first needed.
+    pub(crate) knowledge: OnceLock<Option<Arc<Knowledge>>>,
     /// The last transaction that it contains.
     pub(crate) transaction: u64,
 }

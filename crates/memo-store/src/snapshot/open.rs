@@ -9,6 +9,7 @@ use crate::lock::SnapshotLock;
 use crate::memory::{Blueprint, CheckpointFile, load, replay};
 use crate::progress::Observer;
 use std::path::Path;
+use std::sync::OnceLock;
 
 impl Snapshot {
     /// Opens a model for reading, with all that was acknowledged until now. A writer may be at work on it. If the memory cannot
@@ -48,6 +49,7 @@ impl Snapshot {
             blueprint,
             ledger,
             memory,
+            knowledge: OnceLock::new(),
             transaction,
         })
     }

@@ -2,9 +2,11 @@
 
 use super::{ContentKind, Document, DocumentState, ModelCopy, Snapshot, cut};
 use crate::error::Error;
+use crate::knowledge::in_words;
 use crate::ledger::Content;
 use crate::record::{DocumentRecord, Role, VersionRecord};
-use crate::selection::{Selected, Selection};
+use crate::selection::{Cut, Selected, Selection};
+use memo_knowledge::Graph;
 use serde::Serialize;
 
 /// What a forget would do. Nothing has changed.
@@ -60,15 +62,15 @@ const BEGINNING: usize = 80;
 impl Snapshot {
     /// What forgetting a selection would do. Fails where the forget itself would.
     pub fn preview_forget(&self, what: &Selection) -> Result<ForgetPreview, Error> {
-        let Selected { documents: selected, text } = self.select(what)?;
+        let Selected { documents: selected, cut } = self.select(what)?;
         let mut documents = Vec::new();
         for (document, versions) in &selected {
-            documents.push(self.preview_document(document, versions, text.as_deref())?);
+            documents.push(self.preview_document(document, versions, cut.as_ref())?);
         }
-        let shared = if text.is_none() { self.sharing(&selected)? } else { Vec::new() };
+        let shared = if cut.is_none() { self.sharing(&selected)? } else { Vec::new() };
         let (bytes_needed, bytes_free) = self.room_to_forget()?;
         Ok(ForgetPreview {
-            places: text.map(|_| documents.iter().map(|document| document.places).sum()),
+            places: cut.map(|_| documents.iter().map(|document| document.places).sum()),
             tokens: documents.iter().map(|document| document.tokens).sum(),
             documents,
             shared,
@@ -83,7 +85,7 @@ impl Snapshot {
         &self,
         record: &DocumentRecord,
         versions: &[u32],
-        text: Option<&str>,
+        cut: Option<&Cut>,
     ) -> Result<PreviewDocument, Error> {
         let ledger = self.ledger("documents")?;
         let live = record.live().filter(|version| versions.contains(&version.number));
@@ -92,25 +94,34 @@ impl Snapshot {
         let damaged = matches!(shown, Some(None));
         let shown = shown.flatten().unwrap_or(Content { parts: Vec::new(), role: Role::Text });
         let (mut whole, mut tokens, mut places) = (true, live.map_or(0, |v| v.tokens), 0);
-        let excerpts = match text {
+        let excerpts = match cut {
             None if damaged => vec!["(its tokens are damaged)".to_owned()],
             None => {
                 let tokens = shown.parts.iter().flatten().take(4 * BEGINNING + 8);
                 let tokens: Vec<u32> = tokens.copied().collect();
                 vec![beginning(&self.tokenizer.decode(&tokens))]
             }
-            Some(text) => {
+            Some(cut) => {
                 let rest = match record.current() {
                     Some(version) if !versions.contains(&version.number) => Some(version.tokens),
-                    Some(version) => self.rest(record, version, text)?.map(|rest| rest.tokens()),
+                    Some(version) => self.rest(record, version, cut)?.map(|rest| rest.tokens()),
                     None => None,
                 };
                 whole = rest.is_none();
                 tokens = tokens.saturating_sub(rest.unwrap_or(0));
-                places = self.occurrences(&shown, text).len() as u64;
-                let parts = shown.parts.iter();
-                let parts = parts.flat_map(|part| around(&self.tokenizer.decode(part), text));
-                parts.take(SHOWN).collect()
+                match cut {
+                    Cut::Text(text) => {
+                        places = self.occurrences(&shown, text).len() as u64;
+                        let parts = shown.parts.iter().map(|part| self.tokenizer.decode(part));
+                        parts.flat_map(|part| around(&part, text)).take(SHOWN).collect()
+                    }
+                    Cut::Facts(pattern) => {
+                        let mut facts = Graph::from_text(&self.blueprint.text(&shown))?.facts();
+                        facts.retain(|fact| pattern.matches(fact));
+                        places = facts.len() as u64;
+                        facts.iter().take(SHOWN).map(in_words).collect()
+                    }
+                }
             }
         };
         let Document { id: document, state, kind, .. } = Document::from(record.clone());
@@ -118,15 +129,20 @@ impl Snapshot {
         Ok(PreviewDocument { document, state, kind, versions, whole, places, tokens, excerpts })
     }
 
-    /// What is left of a version with every occurrence of a text cut out, encoded anew; `None` if that is nothing, or if
-    /// it was an edit: what is left of an edit is no edit.
+    /// What is left of a version with every occurrence of a text, or facts, cut out, encoded anew; `None` if that is nothing, or if
+    /// it was an edit or rules: what is left of these is neither. Of a graph all triples go that have the text.
     pub(crate) fn rest(
         &self,
         document: &DocumentRecord,
         version: &VersionRecord,
-        text: &str,
+        what: &Cut,
     ) -> Result<Option<Content>, Error> {
         let content = self.ledger("documents")?.content(document, version)?;
+        let text = match (what, version.role) {
+            (_, Role::Graph) => return self.rest_of_graph(&content, what),
+            (Cut::Text(text), Role::Text) => text,
+            _ => return Ok(None),
+        };
         let mut parts = Vec::new();
         for part in &content.parts {
             let bytes = self.tokenizer.decode(part);
@@ -142,8 +158,23 @@ impl Snapshot {
                 }
             }
         }
-        let nothing = parts.is_empty() || version.is_edit();
-        Ok((!nothing).then_some(Content { parts, role: Role::Text }))
+        Ok((!parts.is_empty()).then_some(Content { parts, role: Role::Text }))
+    }
+
+    fn rest_of_graph(&self, content: &Content, what: &Cut) -> Result<Option<Content>, Error> {
+        let text = self.blueprint.text(content);
+        let mut graph = Graph::from_text(&text)?;
+        match what {
+            Cut::Facts(pattern) => {
+                graph.remove(pattern);
+            }
+            Cut::Text(cut) => {
+                let lines: Vec<&str> = text.lines().filter(|line| !line.contains(cut)).collect();
+                graph = Graph::from_text(&lines.join("\n"))?;
+            }
+        }
+        let parts = vec![self.tokenizer.encode(&graph.to_text())?];
+        Ok((!graph.is_empty()).then_some(Content { parts, role: Role::Graph }))
     }
 
     /// The copies and originals that may contain versions that are to go: those made since the first of them came.

@@ -3,6 +3,7 @@
 use super::Snapshot;
 use super::verify::digest_of;
 use crate::error::Error;
+use crate::knowledge::{Contents, KnowledgeChange};
 use crate::memory::{MemoryUpdate, NewContents};
 use crate::progress::Observer;
 use crate::record::DocumentRecord;
@@ -49,14 +50,19 @@ impl Snapshot {
         let new = NewContents::new();
         let digest_after = if gone.iter().any(|(_, place)| place.is_some_and(|place| place.live)) {
             let mut memory = self.memory()?.clone();
-            let moves = gone.iter().map(|(document, before)| (document, *before));
+            let moves: Vec<_> = gone.iter().map(|(document, before)| (document, *before)).collect();
+            let (known, contents) = (self.known()?, Contents { ledger, new: &new });
+            let knowledge =
+                KnowledgeChange::of_moves(known, contents, &self.blueprint, &moves, observer)?;
             let update = MemoryUpdate::of_moves(ledger, &new, moves)?;
+            let update = update.with_knowledge(&knowledge, &self.blueprint)?;
             update.apply(&mut memory, observer).map_err(|failure| failure.error)?;
             memory.digest()?
         } else {
             digest
         };
-        let rest = MemoryUpdate::of_live(ledger, &new, gone.iter().map(|(document, _)| document))?;
+        let gone = gone.iter().map(|(document, _)| document);
+        let rest = MemoryUpdate::of_live(ledger, &self.blueprint, &new, gone, observer)?;
         let digest_never_saw = digest_of(&self.blueprint, &rest, observer)?;
         let others = ledger.documents()?.into_iter().filter(|other| !ids.contains(&*other.id));
         let (mut documents, mut tokens) = (0, 0);

@@ -68,7 +68,7 @@ impl Snapshot {
         // Without its texts a memory cannot be made anew, and damaged ones make another.
         if let (Some(ledger), true) = (&self.ledger, damage.is_empty()) {
             let new = NewContents::new();
-            let live = MemoryUpdate::of_live(ledger, &new, [])?;
+            let live = MemoryUpdate::of_live(ledger, &self.blueprint, &new, [], observer)?;
             if digest_of(&self.blueprint, &live, observer)? != digest {
                 damage.push(
                     "the memory differs from its documents; `memo rebuild` makes it anew".into(),

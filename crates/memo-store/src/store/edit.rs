@@ -61,7 +61,7 @@ impl Store {
         };
         let mut change = self.begin(TransactionKind::Replace, reason)?;
         for document in candidates {
-            let Some(version) = document.current().filter(|version| !version.is_edit()) else {
+            let Some(version) = document.current().filter(|version| version.is_text()) else {
                 continue;
             };
             let content = self.ledger()?.content(&document, version)?;

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::files;
 use crate::ledger::FILE;
 use crate::record::{DocumentRecord, ForgottenVersion, TransactionKind, TransactionRecord};
-use crate::selection::{Selected, Selection};
+use crate::selection::{Cut, Selected, Selection};
 use crate::snapshot::ModelCopy;
 use memo::sparse::Digest;
 use serde::Serialize;
@@ -111,9 +111,9 @@ impl Store {
 
     /// Records that a selection is forgotten, and subtracts it from the memory.
     fn subtract(&mut self, what: &Selection, reason: Option<&str>) -> Result<Receipt, Error> {
-        let Selected { documents, text } = self.select(what)?;
+        let Selected { documents, cut } = self.select(what)?;
         let mut change = self.begin(TransactionKind::Forget, reason)?;
-        let Some(text) = text else {
+        let Some(cut) = cut else {
             for (document, _) in &documents {
                 change.move_to(document.clone(), None);
             }
@@ -121,7 +121,8 @@ impl Store {
             return self.commit_forget(change, &documents, shared);
         };
         let given = |reason: &str| matches!(what, Selection::Text(given) if reason.contains(given));
-        if reason.is_some_and(|reason| reason.contains(&text) || given(reason)) {
+        let cuts = |reason: &str| matches!(&cut, Cut::Text(text) if reason.contains(text));
+        if reason.is_some_and(|reason| cuts(reason) || given(reason)) {
             let why = "the reason contains the text itself; say it in other words";
             return Err(Error::Invalid(why.to_owned()));
         }
@@ -131,7 +132,7 @@ impl Store {
                 change.move_to(document.clone(), document.place);
                 continue;
             };
-            match self.rest(document, version, &text)? {
+            match self.rest(document, version, &cut)? {
                 None => change.move_to(document.clone(), None),
                 Some(rest) => {
                     let digest = self.ledger()?.digest(&rest);
@@ -139,7 +140,9 @@ impl Store {
                 }
             }
         }
-        change.scrub_texts = vec![text];
+        if let Cut::Text(text) = cut {
+            change.scrub_texts = vec![text];
+        }
         self.commit_forget(change, &documents, Vec::new())
     }
 

@@ -69,7 +69,7 @@ impl Store {
         let mut parts = Vec::new();
         let ledger = self.ledger()?;
         for document in ledger.documents()? {
-            if let Some(version) = document.live().filter(|version| !version.is_edit()) {
+            if let Some(version) = document.live().filter(|version| version.is_text()) {
                 parts.extend(ledger.content(&document, version)?.parts);
             }
         }

@@ -4,7 +4,8 @@ use super::Store;
 use super::transaction::ChangeReport;
 use crate::error::Error;
 use crate::ledger::Content;
-use crate::record::{Place, TransactionKind};
+use crate::record::{Place, Role, TransactionKind};
+use memo_knowledge::Graph;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
@@ -16,6 +17,7 @@ pub struct NewDocument {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) text: Option<String>,
     pub(crate) tokens: Vec<u32>,
+    pub(crate) role: Option<Role>,
 }
 
 impl NewDocument {
@@ -27,6 +29,16 @@ impl NewDocument {
     /// A document with these tokens, without an end token.
     pub fn tokens(tokens: Vec<u32>) -> Self {
         NewDocument { tokens, ..NewDocument::default() }
+    }
+
+    /// A graph: its facts can be asked for, and its text is not memorized.
+    pub fn graph(graph: &Graph) -> Self {
+        NewDocument { role: Some(Role::Graph), ..Self::text(graph.to_text()) }
+    }
+
+    /// Rules, by which other documents are read: what follows from them is known, and their text is not memorized.
+    pub fn rules(text: impl Into<String>) -> Self {
+        NewDocument { role: Some(Role::Rules), ..Self::text(text) }
     }
 
     /// Gives it an id. Without one, it gets one from its content and the model's secret key; merging knows it by its
@@ -80,12 +92,13 @@ impl Store {
         reason: Option<&str>,
     ) -> Result<MemorizeReport, Error> {
         let mut contents = Vec::new();
-        for NewDocument { id, labels, text, tokens } in documents {
-            let tokens = match text {
-                Some(text) => self.tokenizer.encode(&text)?,
-                None => tokens,
+        for NewDocument { id, labels, text, tokens, role } in documents {
+            let content = match (text, role) {
+                (Some(text), Some(role)) => self.exact_content(&text, role)?,
+                (Some(text), None) => Content::text(self.tokenizer.encode(&text)?),
+                (None, _) => Content::text(tokens),
             };
-            contents.push((id, labels, Content::text(tokens)));
+            contents.push((id, labels, content));
         }
         self.memorize_contents(contents, reason)
     }

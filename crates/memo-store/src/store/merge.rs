@@ -146,8 +146,10 @@ impl Store {
         let transaction = (!change.is_empty()).then_some(change.id);
         if transaction.is_some() {
             let memory = other.memory()?;
-            let addition =
-                adding_pays(memory, positions).then_some(Addition { memory, without, positions });
+            // What follows from the documents of both is not what follows from those of each.
+            let plain = self.known()?.is_none() && other.known()?.is_none();
+            let pays = plain && adding_pays(memory, positions);
+            let addition = pays.then_some(Addition { memory, without, positions });
             self.commit_adding(&change, addition)?;
         }
         let digest_after = self.digest()?;

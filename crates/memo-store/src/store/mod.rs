@@ -5,6 +5,7 @@ mod edit;
 mod export;
 mod forget;
 mod freeze;
+mod knowledge;
 mod memorize;
 mod merge;
 mod passage;
@@ -15,6 +16,7 @@ mod transaction;
 pub use self::edit::EditReport;
 pub use self::forget::Receipt;
 pub use self::freeze::FreezeReport;
+pub use self::knowledge::OWN_GRAPH;
 pub use self::memorize::{MemorizeReport, NewDocument};
 pub use self::merge::{Conflict, MergeReport, RenamedDocument};
 pub use self::rebuild::RebuildReport;
@@ -33,6 +35,7 @@ use crate::snapshot::{CHUNK, MemoryState, Snapshot};
 use memo::sparse::Memory;
 use std::ops::{ControlFlow, Deref};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Tokens that opening may have to write again before it is felt. With more, closing and opening write a checkpoint.
 const FELT: u64 = 500_000;
@@ -111,6 +114,7 @@ impl Store {
                 blueprint,
                 ledger: Some(ledger),
                 memory: MemoryState::Ready(Box::new(memory)),
+                knowledge: OnceLock::new(),
                 transaction,
             },
             pending: 0,
@@ -153,7 +157,7 @@ impl Store {
     fn rebuild_by_chunks(&self) -> Result<Option<(Memory, u64)>, Error> {
         let (ledger, blueprint) = (self.ledger()?, &self.blueprint);
         let new = NewContents::new();
-        let live = MemoryUpdate::of_live(ledger, &new, [])?;
+        let live = MemoryUpdate::of_live(ledger, blueprint, &new, [], &self.observer)?;
         if !checkpoint::is_large(&live, self.chunk) {
             return Ok(None);
         }
@@ -192,6 +196,7 @@ impl Store {
             blueprint: self.blueprint.clone(),
             ledger: Some(ledger),
             memory: MemoryState::Ready(Box::new(self.memory()?.clone())),
+            knowledge: self.knowledge.clone(),
             transaction: self.transaction,
         })
     }

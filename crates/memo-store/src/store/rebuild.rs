@@ -10,7 +10,7 @@ use crate::memory::{Blueprint, MemoryUpdate, NewContents, open};
 use memo::lexicon::Lexicon;
 use memo::sparse::Digest;
 use serde::Serialize;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A memory that was made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -51,7 +51,7 @@ impl Store {
         let last = ledger.last()?;
         let path = self.directory.join(checkpoint::name(last));
         let new = NewContents::new();
-        let live = MemoryUpdate::of_live(ledger, &new, [])?;
+        let live = MemoryUpdate::of_live(ledger, &blueprint, &new, [], &self.observer)?;
         let (made, beside) = if checkpoint::is_large(&live, self.chunk) {
             let (chunk, observer) = (self.chunk, &self.observer);
             (None, checkpoint::write_chunks(&path, &blueprint, last, &live, chunk, observer)?)
@@ -68,6 +68,8 @@ impl Store {
             config.write(&self.directory)?;
         }
         (self.snapshot.config, self.snapshot.blueprint) = (config, blueprint);
+        // Rules may ask for classes of the lexicon.
+        self.snapshot.knowledge = OnceLock::new();
         let path = match checkpoint::publish(&self.directory, &beside, last) {
             Ok(path) => path,
             Err(error) => return Err(self.lose_memory(&error)),

@@ -13,6 +13,7 @@
 use super::Store;
 use crate::checkpoint;
 use crate::error::Error;
+use crate::knowledge::{Contents, KnowledgeChange};
 use crate::ledger::{Commit, Content, Ledger};
 use crate::lock::SnapshotLock;
 use crate::memory::{Failure, MemoryUpdate, NewContents, open};
@@ -27,6 +28,7 @@ use memo::sparse::{Digest, Memory};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Tokens after which a checkpoint is written at once: writing them again would take several seconds.
 const PATIENCE: u64 = 10_000_000;
@@ -173,6 +175,10 @@ impl TransactionBuilder {
         self.changes.iter().map(|change| (&change.document, change.before))
     }
 
+    fn all_moves(&self) -> Vec<(&DocumentRecord, Option<Place>)> {
+        self.moves().collect()
+    }
+
     fn record(&self) -> TransactionRecord {
         let ops = self.moves().map(|(document, before)| OpRecord {
             document: document.id.clone(),
@@ -250,25 +256,32 @@ impl Store {
             contents: &contents,
             earlier: &change.earlier,
         };
-        match addition {
-            _ if change.kind == TransactionKind::Forget => {
-                let anew = self.memory_without_damaged(change, &new)?;
+        if change.kind == TransactionKind::Forget {
+            let anew = self.memory_without_damaged(change, &new)?;
+            if let Some(memory) = anew {
                 self.record_commit(&commit)?;
-                if let Some(memory) = anew {
-                    self.set_memory((memory, change.id));
-                    return Ok(());
-                }
-                let written = self.update(change, &new, &Observer::default());
-                self.pending += written.map_err(|failure| self.lose_memory(&failure.error))?;
-                self.snapshot.transaction = change.id;
+                self.snapshot.knowledge = OnceLock::new();
+                self.set_memory((memory, change.id));
                 return Ok(());
             }
+            let knowledge = self.knowledge_after(change, &new)?;
+            self.record_commit(&commit)?;
+            let written = self.update(change, &new, &knowledge, &Observer::default());
+            self.pending += written.map_err(|failure| self.lose_memory(&failure.error))?;
+            self.snapshot.knowledge = OnceLock::from(knowledge.after);
+            self.snapshot.transaction = change.id;
+            return Ok(());
+        }
+        let knowledge = self.knowledge_after(change, &new)?;
+        match addition {
             None => {
-                if let Some(beside) = self.write_large(change, &new)? {
-                    return self.commit_large(&commit, &beside);
+                if let Some(beside) = self.write_large(change, &new, &knowledge)? {
+                    self.commit_large(&commit, &beside)?;
+                    self.snapshot.knowledge = OnceLock::from(knowledge.after);
+                    return Ok(());
                 }
                 let observer = self.observer.clone();
-                let written = self.update(change, &new, &observer);
+                let written = self.update(change, &new, &knowledge, &observer);
                 self.pending += written.map_err(|failure| self.failed(failure))?;
             }
             Some(addition) => {
@@ -277,9 +290,10 @@ impl Store {
             }
         }
         if let Err(error) = self.record_commit(&commit) {
-            let undone = self.undo(change, &new);
+            let undone = self.undo(change, &new, &knowledge);
             return Err(self.failed(Failure { error, undone: undone.is_ok() }));
         }
+        self.snapshot.knowledge = OnceLock::from(knowledge.after);
         self.snapshot.transaction = change.id;
         // The transaction is done, whether there is room for a checkpoint or not.
         let _ = self.checkpoint_if(PATIENCE);
@@ -311,7 +325,8 @@ impl Store {
             return Ok(None);
         }
         let documents = change.moves().map(|(document, _)| document);
-        let others = MemoryUpdate::of_live(ledger, new, documents)?;
+        let others =
+            MemoryUpdate::of_live(ledger, &self.blueprint, new, documents, &self.observer)?;
         let mut memory = self.blueprint.empty()?;
         others.apply(&mut memory, &self.observer).map_err(|failure| failure.error)?;
         Ok(Some(memory))
@@ -326,23 +341,42 @@ impl Store {
         recorded
     }
 
+    /// What a transaction does to what is known by rule.
+    fn knowledge_after(
+        &self,
+        change: &TransactionBuilder,
+        new: &NewContents<'_>,
+    ) -> Result<KnowledgeChange, Error> {
+        let contents = Contents { ledger: self.ledger()?, new };
+        let (known, observer) = (self.known()?, &self.observer);
+        KnowledgeChange::of_moves(known, contents, &self.blueprint, &change.all_moves(), observer)
+    }
+
     /// Makes a transaction's changes in the memory; gives the number of positions that they took.
     fn update(
         &mut self,
         change: &TransactionBuilder,
         new: &NewContents<'_>,
+        knowledge: &KnowledgeChange,
         observer: &Observer,
     ) -> Result<u64, Failure> {
         let untouched = |error| Failure { error, undone: true };
         let ledger = self.ledger().and_then(Ledger::pinned).map_err(untouched)?;
         let update = MemoryUpdate::of_moves(&ledger, new, change.moves()).map_err(untouched)?;
+        let update = update.with_knowledge(knowledge, &self.blueprint).map_err(untouched)?;
         update.apply(self.memory_mut().map_err(untouched)?, observer)
     }
 
     /// Takes a transaction's changes out of the memory again.
-    fn undo(&mut self, change: &TransactionBuilder, new: &NewContents<'_>) -> Result<u64, Error> {
+    fn undo(
+        &mut self,
+        change: &TransactionBuilder,
+        new: &NewContents<'_>,
+        knowledge: &KnowledgeChange,
+    ) -> Result<u64, Error> {
         let ledger = self.ledger()?.pinned()?;
-        let update = MemoryUpdate::of_moves(&ledger, new, change.moves())?.inverse();
+        let update = MemoryUpdate::of_moves(&ledger, new, change.moves())?;
+        let update = update.with_knowledge(knowledge, &self.blueprint)?.inverse();
         let undone = update.apply(self.memory_mut()?, &Observer::default());
         undone.map_err(|failure| failure.error)
     }
@@ -352,15 +386,17 @@ impl Store {
         &self,
         change: &TransactionBuilder,
         new: &NewContents<'_>,
+        knowledge: &KnowledgeChange,
     ) -> Result<Option<PathBuf>, Error> {
         use crate::checkpoint::Texts;
         let (ledger, blueprint) = (self.ledger()?, &self.blueprint);
         let coming = MemoryUpdate::of_moves(ledger, new, change.moves())?;
+        let coming = coming.with_knowledge(knowledge, blueprint)?;
         if !checkpoint::is_large(&coming, self.chunk) {
             return Ok(None);
         }
         let documents = change.moves().map(|(document, _)| document);
-        let all = MemoryUpdate::of_live(ledger, new, documents)?;
+        let all = MemoryUpdate::of_live(ledger, blueprint, new, documents, &self.observer)?;
         // What is there already is made again too.
         if coming.positions() < all.positions() / 8 {
             return Ok(None);

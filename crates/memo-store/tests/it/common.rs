@@ -40,7 +40,7 @@ pub fn digest_with(
     for (prompt, target, weight) in edits {
         let document = tokenizer.encode(&format!("{prompt}{target}")).unwrap();
         let positions = prompt.len()..document.len();
-        memory.write(&[Span { document: &document, positions, weight: *weight }]).unwrap();
+        memory.write(&[Span::part(&document, positions, *weight)]).unwrap();
     }
     memory.digest().unwrap()
 }

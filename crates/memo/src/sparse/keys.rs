@@ -17,6 +17,9 @@ const PRIME: u64 = (1 << 61) - 1;
 /// Bits of a slot's number in a key.
 const SLOT_BITS: u32 = 4;
 
+/// Bits of a fact's key that tell it from others.
+pub(crate) const FACT_BITS: u32 = KEY_BITS - SLOT_BITS;
+
 /// Bits of a pair's key: what the partition leaves of its first token.
 pub(crate) const PAIR_BITS: u32 = TOKEN_BITS - PARTITION_BITS;
 
@@ -39,6 +42,8 @@ pub(crate) struct Keys {
     own: Vec<u64>,
     /// The number of each slot in keys.
     numbers: Vec<usize>,
+    /// The word and the number of facts, which are no slot of contexts.
+    facts: (u64, usize),
 }
 
 /// Returns a number below 2¹²² modulo the prime.
@@ -69,7 +74,20 @@ impl Keys {
         for i in 0..=settings.longest() {
             powers.push(multiply(powers[i], base));
         }
-        Keys { leaf, base, powers, own, numbers }
+        let facts = Stream::new(settings.seed, Purpose::SparseKeys, 2).draws().word();
+        Keys { leaf, base, powers, own, numbers, facts: (facts, settings.fact_number()) }
+    }
+
+    /// Returns the hash of a sequence with one more symbol at its end.
+    #[inline(always)]
+    pub(crate) fn extend(&self, hash: u64, symbol: u32) -> u64 {
+        add(multiply(hash, self.base), self.code(symbol))
+    }
+
+    /// Returns the cell of a question with the beginning of its answer, and the answer's next token.
+    pub(crate) fn fact(&self, hash: u64, token: u32) -> Cell {
+        let (own, number) = self.facts;
+        Self::cell(number, mix(own, hash), token)
     }
 
     /// Returns the code of a token.
@@ -88,7 +106,7 @@ impl Keys {
         out.push(hash);
         let boundary = at_start.then_some(BOUNDARY);
         for token in boundary.into_iter().chain(text.iter().copied()) {
-            hash = add(multiply(hash, self.base), self.code(token));
+            hash = self.extend(hash, token);
             out.push(hash);
         }
     }

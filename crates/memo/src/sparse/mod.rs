@@ -22,10 +22,12 @@
 //! | *partition* | the entries of a table whose keys begin alike; there are [`PARTITIONS`] |
 //! | *shard* | some partitions of a memory, the rest of which is elsewhere ([`Shard`]) |
 //! | *scope* | the partitions that a write is limited to ([`Scope`]) |
+//! | *fact* | an answer to a [`Question`], in a slot of its own that no text reads |
 //! | *span* | the positions of a document that are written with one weight ([`Span`]) |
 
 mod digest;
 mod error;
+mod facts;
 mod fetched;
 mod frozen;
 mod general;
@@ -45,6 +47,7 @@ mod write;
 
 pub use self::digest::{Digest, Leaves};
 pub use self::error::Error;
+pub use self::facts::{Answer, Asked, Question};
 pub use self::frozen::FrozenBits;
 pub use self::general::{GeneralEvidence, Symbol};
 pub(crate) use self::general::{GeneralLevels, Members, Predicted};

@@ -193,11 +193,19 @@ impl Settings {
         let mut numbers: Vec<usize> = (0..self.slots()).collect();
         for slot in self.slots()..self.all_slots() {
             let table = self.table(slot);
-            let taken =
-                |number: usize| (0..slot).any(|s| self.table(s) == table && numbers[s] == number);
+            let taken = |number: usize| {
+                let facts = table == TableKind::Successors && number == self.fact_number();
+                facts || (0..slot).any(|s| self.table(s) == table && numbers[s] == number)
+            };
             numbers.push((0..MOST_SLOTS).find(|&number| !taken(number))?);
         }
         Some(numbers)
+    }
+
+    /// Returns the number of facts in the keys of the table that they are in: the last one that no slot of tokens or words has there.
+    pub(crate) fn fact_number(&self) -> usize {
+        let taken = |number: &usize| *number < self.slots() && self.listed(*number);
+        (0..MOST_SLOTS).rev().find(|number| !taken(number)).unwrap_or(0)
     }
 
     /// Returns whether the successors of a slot's contexts can be listed: those of the shortest contexts, which are many, and of

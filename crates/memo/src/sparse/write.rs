@@ -5,6 +5,7 @@
 //! of threads nor the order can be seen in the result. All that is ever done is adding a signed weight at a position;
 //! forgetting is the same with the opposite sign.
 
+use super::facts::Question;
 use super::general::{General, GeneralContext, Generalizer, class_hash, is_listed};
 use super::keys::{BOUNDARY, Cell, Keys};
 use super::scope::Scope;
@@ -26,16 +27,31 @@ pub struct Span<'a> {
     pub positions: Range<usize>,
     /// How often: 1 memorizes, −1 forgets, more emphasises.
     pub weight: i32,
+    /// What the document is the answer to, if it is one and no text.
+    pub question: Option<Question<'a>>,
 }
 
 impl<'a> Span<'a> {
     /// Makes a span of a whole document, its end included.
     pub fn whole(document: &'a [u32], weight: i32) -> Self {
-        Span { document, positions: 0..document.len() + 1, weight }
+        Self::part(document, 0..document.len() + 1, weight)
+    }
+
+    /// Makes a span of some positions of a document.
+    pub fn part(document: &'a [u32], positions: Range<usize>, weight: i32) -> Self {
+        Span { document, positions, weight, question: None }
+    }
+
+    /// Makes a span of an answer to a question.
+    pub fn answer(question: Question<'a>, answer: &'a [u32], weight: i32) -> Self {
+        Span { question: Some(question), ..Self::whole(answer, weight) }
     }
 
     /// Refuses positions that do not exist, and tokens that cannot be in a document, where the span is read.
     pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
+        if let Some(question) = &self.question {
+            question.check(settings)?;
+        }
         let read = settings.check_positions(self.document, &self.positions, settings.reach())?;
         let (first, token) = (read.start, settings.end);
         match self.document[read].iter().position(|&other| other == token) {
@@ -183,12 +199,15 @@ impl Writer<'_> {
 
     fn plan_span(
         &self,
-        Span { document, positions, .. }: &Span<'_>,
+        Span { document, positions, question, .. }: &Span<'_>,
         unigrams: &mut Vec<u32>,
         [pairs, successors, events]: &mut [Vec<Cell>; TableKind::ALL.len()],
         prefixes: &mut Vec<u64>,
     ) {
         let Settings { tokens: lens, words: word_lens, end, .. } = self.settings;
+        if let Some(question) = question {
+            return question.plan(self.keys, document, positions.clone(), *end, successors);
+        }
         let token = |p: usize| document.get(p).copied().unwrap_or(*end);
         // Hashing what slots see again is cheaper than keeping the hashes of all documents.
         let first = positions.start.saturating_sub(self.settings.longest());

@@ -16,6 +16,7 @@ mod quotes;
 mod recent;
 mod sparse_common;
 mod sparse_exactness;
+mod sparse_facts;
 mod sparse_oracle;
 mod sparse_readout;
 mod sparse_shards;

@@ -89,7 +89,7 @@ proptest! {
         cuts.sort_unstable();
         let mut parts: Vec<Span<'_>> = cuts
             .windows(2)
-            .map(|cut| Span { document: &document, positions: cut[0]..cut[1], weight: 1 })
+            .map(|cut| Span::part(&document, cut[0]..cut[1], 1))
             .collect();
         parts.reverse();
         let expected = digest_of(30, words, std::slice::from_ref(&document));
@@ -283,7 +283,7 @@ fn what_is_packed_and_what_is_beside_it_cannot_be_told_apart() {
         let mut bit_by_bit = empty(500, words);
         bit_by_bit.memorize(&long).unwrap();
         for p in 0..=short.len() {
-            let span = Span { document: &short, positions: p..p + 1, weight: 1 };
+            let span = Span::part(&short, p..p + 1, 1);
             bit_by_bit.write(&[span]).unwrap();
         }
         assert_eq!(bit_by_bit.digest().unwrap(), at_once.digest().unwrap());
@@ -510,7 +510,7 @@ fn what_is_refused_changes_nothing() {
         memory.memorize(&[1, 40]),
         memory.memorize(&[1, 39, 2]),
         memory.write(&[Span::whole(&good, 1), Span::whole(&[99], 1)]),
-        memory.write(&[Span { document: &good, positions: 1..4, weight: 1 }]),
+        memory.write(&[Span::part(&good, 1..4, 1)]),
         memory.merge(&empty(40, true)),
         memory.merge(&empty(41, false)),
     ];
@@ -537,7 +537,7 @@ fn a_span_is_checked_where_it_is_read() {
     let mut document = text(200, 40, 3);
     let write = |document: &[u32], positions| {
         let mut memory = empty(40, true);
-        memory.write(&[Span { document, positions, weight: 1 }])?;
+        memory.write(&[Span::part(document, positions, 1)])?;
         memory.digest()
     };
     let first_after = 60 + settings(40).with_words().reach() + 1;

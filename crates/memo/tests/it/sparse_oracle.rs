@@ -29,7 +29,7 @@ impl Oracle {
         Oracle { settings: settings.clone(), counts }
     }
 
-    pub(crate) fn write(&mut self, Span { document, positions, weight }: &Span<'_>) {
+    pub(crate) fn write(&mut self, Span { document, positions, weight, .. }: &Span<'_>) {
         for p in positions.clone() {
             let token = document.get(p).copied().unwrap_or(self.settings.end);
             for slot in 0..self.settings.tokens.len() {

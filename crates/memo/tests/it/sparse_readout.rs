@@ -137,7 +137,7 @@ proptest! {
         let document = &documents[part.0 % documents.len()];
         let start = part.1.min(document.len());
         let positions = start..(start + part.2).min(document.len() + 1);
-        spans.push(Span { document, positions, weight: part.3 });
+        spans.push(Span::part(document, positions, part.3));
         spans.push(Span::whole(&documents[0], -1));
         let mut memory = Memory::new(settings.clone()).unwrap();
         memory.write(&spans).unwrap();
@@ -322,7 +322,7 @@ fn an_edit_wins_and_can_be_taken_back() {
     let prompt = &text[4_000..4_030];
     let target = [77, 78, 79];
     let document = [prompt, &target].concat();
-    let edit = |weight| Span { document: &document, positions: 30..33, weight };
+    let edit = |weight| Span::part(&document, 30..33, weight);
     memory.write(&[edit(8)]).unwrap();
     let made: Vec<u32> = Generator::new(&memory, &BACKOFF, prompt, Sampling::default())
         .take(3)

@@ -1,7 +1,8 @@
 //! Arguments of the commands that change a model.
 
 use super::ReasonOptions;
-use crate::args::values::{ago, between, pair};
+use crate::args::values::{ago, between, fact, pair};
+use memo_knowledge::TriplePattern;
 use memo_store::Timestamp;
 use std::path::PathBuf;
 
@@ -37,6 +38,10 @@ pub(crate) struct WhatOptions {
     #[arg(long, value_name = "TEXT")]
     #[arg(conflicts_with_all = ["label", "glob", "older_than", "finish"])]
     pub(crate) text: Option<String>,
+    /// Forget facts that fit, wherever graphs state them; ? is anything, as in "France | capital | ?".
+    #[arg(long, value_name = "FACT", value_parser = fact)]
+    #[arg(conflicts_with_all = ["doc", "file", "text", "label", "glob", "older_than", "finish"])]
+    pub(crate) fact: Option<TriplePattern>,
     /// Forget the documents with this label; may be given several times, to narrow the choice.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair, conflicts_with = "finish")]
     pub(crate) label: Vec<(String, String)>,

@@ -3,6 +3,7 @@
 mod ask;
 mod change;
 mod keep;
+mod knowledge;
 mod make;
 
 pub(crate) use self::ask::{
@@ -14,6 +15,10 @@ pub(crate) use self::change::{
 };
 pub(crate) use self::keep::{
     ExportOptions, ImportOptions, MergeOptions, ProveOptions, ShowOptions, ToOptions, TraceOptions,
+};
+pub(crate) use self::knowledge::{
+    AskOptions, GraphAddOptions, GraphCommand, GraphExportOptions, GraphShowOptions,
+    GraphStateOptions, RulesAddOptions, RulesCommand, RulesTestOptions, RulesWhyOptions,
 };
 pub(crate) use self::make::{InitOptions, MemorizeOptions, TokenizerOptions};
 
@@ -69,9 +74,23 @@ pub(crate) enum ModelCommand {
     )]
     Find(FindOptions),
 
-    /// Forget documents or a text: exactly, and for good.
+    /// Ask for facts: one part of a triple by the two others.
     #[command(
-        after_help = "Examples:\n  memo forget notes.memo --doc owl.txt\n  memo forget notes.memo --file notes/owl.txt\n  memo forget notes.memo --label source=mail --older-than 90d --dry-run\n  memo forget notes.memo --glob \"drafts/**\" --yes\n  memo forget notes.memo --text -      # reads it from standard input, and keeps it out of the shell's history"
+        after_help = "Examples:\n  memo ask notes.memo France capital ?\n  memo ask notes.memo ? capital Paris\n  memo ask notes.memo Ada nationality --why"
+    )]
+    Ask(AskOptions),
+
+    /// Add, show, change and export graphs: facts as subject, predicate and object.
+    #[command(subcommand)]
+    Graph(GraphCommand),
+
+    /// Add, list and try rules: what follows from texts and facts, and why.
+    #[command(subcommand)]
+    Rules(RulesCommand),
+
+    /// Forget documents, facts or a text: exactly, and for good.
+    #[command(
+        after_help = "Examples:\n  memo forget notes.memo --doc owl.txt\n  memo forget notes.memo --file notes/owl.txt\n  memo forget notes.memo --label source=mail --older-than 90d --dry-run\n  memo forget notes.memo --glob \"drafts/**\" --yes\n  memo forget notes.memo --fact \"France | capital | ?\"\n  memo forget notes.memo --text -      # reads it from standard input, and keeps it out of the shell's history"
     )]
     Forget(ForgetOptions),
 
