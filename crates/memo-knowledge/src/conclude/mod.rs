@@ -337,6 +337,3 @@ fn numbers(places: &[u32], given: usize, order: &[usize]) -> Vec<usize> {
     numbers.sort_unstable();
     numbers
 }
-
-#[cfg(test)]
-mod tests;

@@ -11,6 +11,7 @@ mod read;
 mod table;
 mod term;
 mod write;
+mod xml;
 
 pub use error::{GraphError, GraphErrorKind};
 pub use format::GraphFormat;
@@ -135,7 +136,7 @@ impl Graph {
         if let Some(language) = &self.language {
             text.extend([LANGUAGE_LINE, language, "\n"]);
         }
-        text + &self.write(GraphFormat::Table)
+        text + &self.rows()
     }
 
     /// Counts what there is.
@@ -245,6 +246,3 @@ fn language_tag(language: &str) -> Result<String, GraphErrorKind> {
     }
     Err(GraphErrorKind::Language { language: language.chars().take(40).collect() })
 }
-
-#[cfg(test)]
-mod tests;
