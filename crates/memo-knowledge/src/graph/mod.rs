@@ -100,15 +100,16 @@ impl Graph {
         let language = options.language.as_deref().map(language_tag).transpose().map_err(error)?;
         let mut graph = Self { language, ..Self::default() };
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        let mut take = |triple| {
-            if !graph.triples.insert(triple) {
-                graph.duplicates += 1;
-            }
-        };
+        let mut triples = Vec::new();
+        let mut take = |triple| triples.push(triple);
         match format {
             GraphFormat::Table => table::read(bytes, &mut take)?,
             _ => read::read(bytes, format, &mut take)?,
         }
+        let count = triples.len();
+        triples.sort_unstable();
+        graph.triples = triples.into_iter().collect();
+        graph.duplicates = count - graph.triples.len();
         Ok(graph)
     }
 
