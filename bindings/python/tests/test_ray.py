@@ -132,6 +132,7 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:
         assert (digest, documents) == (memo.digest(), 240)
 
 
+@pytest.mark.heavy
 def test_work_goes_on_where_it_was(shelf: Path, alone: tuple[str, list[str]], tmp_path: Path) -> None:
     work = tmp_path / "work"
 
@@ -179,6 +180,7 @@ def test_nothing_is_overwritten(shelf: Path, tmp_path: Path) -> None:
         memorize(shelf, tmp_path / "m.memo")
 
 
+@pytest.mark.heavy
 def test_an_id_has_one_content(tmp_path: Path) -> None:
     for folder, text in {"a": "The owl reads.", "b": "The owl reads.", "c": "The owl sleeps."}.items():
         (tmp_path / folder).mkdir()
@@ -192,6 +194,7 @@ def test_an_id_has_one_content(tmp_path: Path) -> None:
         assert str(tmp_path / folder / "owl.txt") in str(refused.value)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("batch", [1, 1000])
 def test_one_worker_sees_it_too(batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one transaction, and in two."""
@@ -209,6 +212,7 @@ def test_one_worker_sees_it_too(batch: int, tmp_path: Path, monkeypatch: pytest.
         assert str(tmp_path / name / "owl.txt") in str(refused.value)
 
 
+@pytest.mark.heavy
 def test_lines_are_read_as_the_command_line_reads_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # Several pieces an item.
     monkeypatch.setattr(sources, "PIECE", 10_000)
@@ -325,6 +329,7 @@ def test_shards_answer_as_the_whole(shards: int, stories: Memo) -> None:
         assert max(stats.bytes_by_shard) < 1.5 * stats.bytes / shards
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "options",
     [
@@ -347,6 +352,7 @@ def test_shards_have_the_options_of_a_model(options: dict[str, Any], tmp_path: P
         assert memo.complete(prompt, 8) == alone.complete(prompt, 8)
 
 
+@pytest.mark.heavy
 def test_shards_with_a_lexicon_answer_as_the_whole(tmp_path: Path) -> None:
     asked = ["the fox reads on the river", "an old king bakes bread"]
     with (
@@ -391,6 +397,7 @@ def test_workers_share_a_lexicon(shelf: Path, alone: tuple[str, list[str]], tmp_
             assert many.digest() == one.digest() != alone[0]
 
 
+@pytest.mark.heavy
 def test_shards_know_documents_by_id(tmp_path: Path) -> None:
     with ShardedMemo.create(2, **CONFIG) as memo, Memo.create(tmp_path / "m.memo", **CONFIG) as alone:
         empty = memo.digest()
@@ -418,6 +425,7 @@ def test_shards_know_documents_by_id(tmp_path: Path) -> None:
         memo.digest()
 
 
+@pytest.mark.heavy
 def test_a_lost_shard_is_made_again(stories: Memo) -> None:
     with ShardedMemo.create(2, **CONFIG) as memo:
         memo.memorize(STORIES)
@@ -434,6 +442,7 @@ def test_a_lost_shard_is_made_again(stories: Memo) -> None:
         assert memo.digest() == stories.digest()
 
 
+@pytest.mark.heavy
 def test_a_shard_killed_while_it_writes_changes_nothing(tmp_path: Path) -> None:
     many = [(f"long {n}", story(1000 + n, 2000)) for n in range(80)]
     with ShardedMemo.create(2) as memo, Memo.create(tmp_path / "m.memo") as alone:
@@ -448,6 +457,7 @@ def test_a_shard_killed_while_it_writes_changes_nothing(tmp_path: Path) -> None:
         assert pid not in memo._holders.ask("process")
 
 
+@pytest.mark.heavy
 def test_the_guide_says_what_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     page = Path(__file__).parent.parent.parent.parent / "docs" / "python.md"

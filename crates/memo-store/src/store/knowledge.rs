@@ -1,11 +1,12 @@
 //! Facts and rules come and change: graphs and rules are documents, memorized like any other.
 
 use super::Store;
-use super::transaction::ChangeReport;
+use super::transaction::{ChangeReport, TransactionBuilder};
 use crate::error::Error;
 use crate::ledger::Content;
-use crate::record::{Role, TransactionKind};
-use memo_knowledge::{Graph, Triple, TriplePattern};
+use crate::record::{DocumentRecord, Role, TransactionKind};
+use memo_knowledge::{Graph, Triple};
+use std::collections::HashMap;
 
 /// The graph that facts go to which no other graph has a place for.
 pub const OWN_GRAPH: &str = "facts";
@@ -18,6 +19,13 @@ impl Store {
         facts: &[Triple],
         reason: Option<&str>,
     ) -> Result<ChangeReport, Error> {
+        let empty = |fact: &Triple| {
+            [&fact.subject, &fact.predicate, &fact.object].into_iter().any(|n| n.trim().is_empty())
+        };
+        if facts.iter().any(empty) {
+            let why = "a fact has a subject, a predicate and an object, and none of them is empty";
+            return Err(Error::Invalid(why.to_owned()));
+        }
         let mut change = self.begin(TransactionKind::Replace, reason)?;
         let mut missing: Vec<&Triple> = facts.iter().collect();
         let mut own = None;
@@ -25,47 +33,45 @@ impl Store {
             let Some(version) = document.live().filter(|v| v.role == Role::Graph) else { continue };
             let text = self.blueprint.text(&self.ledger()?.content(&document, version)?);
             let mut graph = Graph::from_text(&text)?;
-            let stated: Vec<&Triple> = facts
-                .iter()
-                .filter(|fact| graph.facts().iter().any(|t| about(fact).matches(t)))
-                .collect();
             if document.id == OWN_GRAPH {
-                own = Some((document, graph, stated));
+                own = Some((document, graph));
                 continue;
             }
-            if stated.is_empty() {
-                continue;
+            let known = graph.facts();
+            let mut said: HashMap<(&str, &str), Vec<&str>> = HashMap::new();
+            for fact in &known {
+                said.entry(about(fact)).or_default().push(&fact.object);
             }
-            for fact in &stated {
-                graph.remove(&about(fact));
+            missing.retain(|fact| !said.contains_key(&about(fact)));
+            let differs = |fact: &&Triple| {
+                said.get(&about(fact)).is_some_and(|objects| objects[..] != [fact.object.as_str()])
+            };
+            let stated: Vec<&Triple> = facts.iter().filter(differs).collect();
+            graph.remove_about(&stated);
+            for fact in stated {
                 graph.insert(fact);
             }
-            missing.retain(|fact| !stated.contains(fact));
-            let content = self.graph_content(&graph)?;
-            let digest = self.ledger()?.digest(&content);
-            if digest != version.digest {
-                change.add_version(document, content, digest, true);
-            }
+            self.set_graph(&mut change, document, &graph)?;
         }
-        let (document, mut graph, stated) = match own {
+        // What its own graph says of them is theirs to say now.
+        let (document, mut graph) = match own {
             Some(own) => own,
             None => match self.ledger()?.document(OWN_GRAPH)? {
-                Some(document) => (document, Graph::default(), Vec::new()),
-                None => (change.new_document(OWN_GRAPH.to_owned()), Graph::default(), Vec::new()),
+                // Someone's text has that name.
+                Some(document) if document.live().is_some() => {
+                    let id = self.free_id(OWN_GRAPH, |_| Ok(false))?;
+                    (change.new_document(id), Graph::default())
+                }
+                Some(document) => (document, Graph::default()),
+                None => (change.new_document(OWN_GRAPH.to_owned()), Graph::default()),
             },
         };
-        missing
-            .extend(stated.into_iter().filter(|fact| !missing.contains(fact)).collect::<Vec<_>>());
-        if !missing.is_empty() {
-            for fact in missing {
-                graph.remove(&about(fact));
-                graph.insert(fact);
-            }
-            let content = self.graph_content(&graph)?;
-            let digest = self.ledger()?.digest(&content);
-            if document.live().is_none_or(|version| version.digest != digest) {
-                change.add_version(document, content, digest, false);
-            }
+        graph.remove_about(&facts.iter().collect::<Vec<_>>());
+        for fact in missing {
+            graph.insert(fact);
+        }
+        if !graph.is_empty() || document.live().is_some() {
+            self.set_graph(&mut change, document, &graph)?;
         }
         if change.is_empty() {
             return Err(Error::Invalid("all of these facts are known already".to_owned()));
@@ -74,9 +80,19 @@ impl Store {
         self.report(&change)
     }
 
-    /// A graph as the ledger has it.
-    pub(super) fn graph_content(&self, graph: &Graph) -> Result<Content, Error> {
-        self.exact_content(&graph.to_text(), Role::Graph)
+    /// Gives a document a version with a graph, unless it has that already.
+    fn set_graph(
+        &self,
+        change: &mut TransactionBuilder,
+        document: DocumentRecord,
+        graph: &Graph,
+    ) -> Result<(), Error> {
+        let content = self.exact_content(&graph.to_text(), Role::Graph)?;
+        let digest = self.ledger()?.digest(&content);
+        if document.live().is_none_or(|version| version.digest != digest) {
+            change.add_version(document, content, digest, false);
+        }
+        Ok(())
     }
 
     /// A text that must be read again as it was written.
@@ -92,12 +108,7 @@ impl Store {
     }
 }
 
-/// Whatever is said of a fact's subject and predicate.
-fn about(fact: &Triple) -> TriplePattern {
-    let Triple { subject, predicate, .. } = fact;
-    TriplePattern {
-        subject: Some(subject.clone()),
-        predicate: Some(predicate.clone()),
-        object: None,
-    }
+/// The subject and the predicate of a fact.
+fn about(fact: &Triple) -> (&str, &str) {
+    (&fact.subject, &fact.predicate)
 }

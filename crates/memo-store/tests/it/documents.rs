@@ -274,10 +274,10 @@ fn merging_adds_memories_or_writes_documents_and_gives_the_same() {
         |seed: usize, lines: usize| (0..lines).map(|k| line(seed * 1000 + k)).collect::<String>();
     for (conflict, lines) in [
         (Conflict::Ours, 2),
-        (Conflict::Ours, 400),
+        (Conflict::Ours, 60),
         (Conflict::Theirs, 2),
-        (Conflict::Theirs, 400),
-        (Conflict::Rename, 400),
+        (Conflict::Theirs, 60),
+        (Conflict::Rename, 60),
     ] {
         let name = |what: &str| format!("{what} {conflict:?} {lines}");
         let [same, ours, theirs, retired, new] = [1, 2, 3, 4, 5].map(|seed| text(seed, lines));

@@ -133,6 +133,11 @@ fn a_correction_is_followed_by_every_phrasing_and_undone() {
     assert_eq!(store.correct_facts(&[newer], None).unwrap().documents, ["facts"]);
     assert_eq!(ask(&store, "Mira Dahl", "writes", "?"), ["Mira Dahl writes songs"]);
     assert!(store.verify(&Observer::default()).unwrap().damage.is_empty());
+    // A text that someone called so stays what it is.
+    let mut other = make(&home.path().join("o.memo"), [NewDocument::text(NOTE).with_id("facts")]);
+    let new = Triple::new("Mira Dahl", "writes", "books");
+    assert_eq!(other.correct_facts(&[new], None).unwrap().documents, ["facts~2"]);
+    assert_eq!(other.text("facts", None).unwrap(), NOTE);
 }
 
 #[test]
