@@ -1,4 +1,4 @@
-//! README.md, docs/guide.md and docs/lexicon.md do what they say: their commands are run, and what they print is what the pages show.
+//! README.md, docs/guide.md, docs/lexicon.md and docs/knowledge.md do what they say: their commands are run, and what they print is what the pages show.
 
 use std::path::Path;
 use std::process::Command;
@@ -79,6 +79,11 @@ fn the_guide_is_true() {
 #[test]
 fn the_page_on_lexicons_is_true() {
     check("docs/lexicon.md", 14);
+}
+
+#[test]
+fn the_page_on_knowledge_is_true() {
+    check("docs/knowledge.md", 23);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use memo::lexicon::Lexicon;
 use memo::sparse::{Asked, Digest, Memory, Question, Settings, Span};
 use memo::words::Words;
-use memo_store::{CompletionOptions, DocumentState, NewModel, Snapshot, Store};
+use memo_store::{CompletionOptions, ContentKind, DocumentState, NewModel, Snapshot, Store};
 use memo_text::Tokenizer;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -70,7 +70,8 @@ pub fn says(snapshot: &Snapshot, prompt: &str, tokens: usize) -> String {
 
 /// The live parts of all documents of a store, as it says itself.
 pub fn live_parts(store: &Store) -> Vec<String> {
-    let live = store.documents().unwrap().into_iter().filter(|d| d.state == DocumentState::Live);
+    let live = store.documents().unwrap().into_iter();
+    let live = live.filter(|d| d.state == DocumentState::Live && d.kind == ContentKind::Text);
     live.flat_map(|d| {
         let text = store.text(&d.id, None).unwrap();
         text.split('\n').map(str::to_owned).collect::<Vec<_>>()

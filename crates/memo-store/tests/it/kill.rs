@@ -2,9 +2,11 @@
 //!
 //! `cargo xtask kill 1000` kills that often.
 
-use crate::common::{digest_of, files_with, live_parts, small};
+use crate::common::{digest_with, files_with, live_parts, small};
 use memo::random::{Purpose, Stream};
-use memo_store::{Conflict, NewDocument, Observer, Snapshot, Store};
+use memo::sparse::Digest;
+use memo_store::{Conflict, DocumentState, NewDocument, Observer, Snapshot, Store};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -17,6 +19,31 @@ fn secret(number: u64) -> String {
 
 fn mix(number: u64) -> u64 {
     (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29)
+}
+
+/// Facts of secrets, and how they are spoken.
+const RULES: &str = r#"
+[templates]
+is = "{object} belongs to {subject}."
+[[rule]]
+when = "secret number {x} is {y}, and nobody may keep it"
+then = ["{x}", "is", "{y}"]
+"#;
+
+/// The digest of a memory of all that is live, and of what follows by the rules if they are.
+fn expected(store: &Store) -> Digest {
+    let (mut parts, mut facts) = (live_parts(store), BTreeMap::new());
+    if store.document("rules").unwrap().state == DocumentState::Live {
+        for part in parts.clone() {
+            let rest = part.strip_prefix("secret number ");
+            let rest = rest.and_then(|rest| rest.strip_suffix(", and nobody may keep it"));
+            if let Some((number, hash)) = rest.and_then(|rest| rest.split_once(" is ")) {
+                parts.push(format!("{hash} belongs to {number}."));
+                facts.insert((number.to_owned(), "is".to_owned(), hash.to_owned()), 1);
+            }
+        }
+    }
+    digest_with(None, &parts, &[], &facts)
 }
 
 /// Not a test: what the child does until it is killed. It says each thing twice, before and after.
@@ -36,6 +63,10 @@ fn child() {
         say(format!("memorizing {number}"));
         store.memorize([NewDocument::text(&text).with_id(&id)], None).unwrap();
         say(format!("memorized {number}"));
+        if mix(number) % 5 == 0 {
+            // Rules go, and what follows by them; or both come back.
+            drop(store.retire("rules", None).or_else(|_| store.restore("rules", None)).unwrap());
+        }
         match mix(number) % 8 {
             0 => store.checkpoint().unwrap(),
             1 => {
@@ -74,7 +105,9 @@ fn what_is_acknowledged_survives_a_kill() {
     let kills: u64 = std::env::var("MEMO_KILLS").map_or(100, |n| n.parse().unwrap());
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
-    drop(Store::create(&path, &small()).unwrap());
+    let mut store = Store::create(&path, &small()).unwrap();
+    store.memorize([NewDocument::rules(RULES).with_id("rules")], None).unwrap();
+    drop(store);
     drop(Store::create(&path.with_extension("other"), &small()).unwrap());
     let mut instants = Stream::new(1, Purpose::Sampling, 0).draws();
     let mut next = 0;
@@ -139,12 +172,13 @@ fn what_is_acknowledged_survives_a_kill() {
                 let text = secret(number);
                 let tokens: Vec<u8> =
                     text.bytes().flat_map(|b| u32::from(b).to_le_bytes()).collect();
-                for needle in [text.as_bytes(), &tokens] {
+                let derived = format!("{:016x} belongs", mix(number));
+                for needle in [text.as_bytes(), &tokens, derived.as_bytes()] {
                     assert_eq!(files_with(&path, needle), [""; 0], "{number} was forgotten");
                 }
             }
         }
-        assert_eq!(store.digest().unwrap(), digest_of(&live_parts(&store), &[]), "kill {kill}");
+        assert_eq!(store.digest().unwrap(), expected(&store), "kill {kill}");
         if kill % 16 == 0 {
             assert_eq!(store.verify(&Observer::default()).unwrap().damage, [""; 0]);
         }
@@ -153,7 +187,7 @@ fn what_is_acknowledged_survives_a_kill() {
         // A small model is quick to check.
         if next > 40 * (kill / 16 + 1) {
             for document in store.documents().unwrap() {
-                if document.version.is_some() {
+                if document.version.is_some() && document.id != "rules" {
                     store.retire(&document.id, None).ok();
                 }
             }

@@ -109,7 +109,8 @@ impl DenseMemo {
     }
 
     /// Forgets a text (the paper's MM_f): subtracts what memorizing it added to the last memory, so that it is no longer
-    /// predicted. Inner memories keep its sequences, which say nothing about what follows them.
+    /// predicted. Inner memories keep its sequences. Where windows overlap these say what followed them, so that the text can still be
+    /// read from C⁽¹⁾ by who looks there; [`DenseMemo::forget_completely`] takes them out too.
     ///
     /// As in the paper, nothing checks that the text was memorized: subtracting one that was not leaves negative
     /// weights. Cells are floats, so what remains is what was there before up to rounding.
