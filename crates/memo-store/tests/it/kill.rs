@@ -63,7 +63,7 @@ fn child() {
         say(format!("memorizing {number}"));
         store.memorize([NewDocument::text(&text).with_id(&id)], None).unwrap();
         say(format!("memorized {number}"));
-        if mix(number) % 5 == 0 {
+        if mix(number).is_multiple_of(5) {
             // Rules go, and what follows by them; or both come back.
             drop(store.retire("rules", None).or_else(|_| store.restore("rules", None)).unwrap());
         }

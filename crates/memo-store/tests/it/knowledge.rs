@@ -3,7 +3,8 @@
 use crate::common::{assert_gone, files_with, says, small};
 use memo_knowledge::{Graph, GraphFormat, GraphOptions, Triple, TriplePattern};
 use memo_store::{
-    ContentKind, Error, Facts, NewDocument, NewModel, Observer, Selection, Snapshot, Store,
+    ContentKind, Error, Facts, NewDocument, NewModel, Observer, ReadOptions, Selection, Snapshot,
+    Store,
 };
 use std::path::Path;
 
@@ -93,7 +94,7 @@ fn facts_are_asked_both_ways_and_texts_are_said_by_rule() {
             (&steps[2].documents[0], &steps[3].documents[0]),
             (&"note".into(), &"places".into())
         );
-        let explained = model.explain("Mira Dahl comes from", 1, &Default::default()).unwrap();
+        let explained = model.explain("Mira Dahl comes from", 1, &ReadOptions::default()).unwrap();
         assert_eq!(explained.candidates[0].derivation, steps);
     }
     // Graphs and rules are no texts, and say so.
@@ -231,7 +232,8 @@ fn rules_that_cannot_be_followed_change_nothing() {
     let home = tempfile::tempdir().unwrap();
     let mut store = make(&home.path().join("m.memo"), documents());
     let (before, log) = (store.digest().unwrap(), store.log().unwrap().len());
-    let long: String = (0..3000).map(|n| format!("n{n}\tnear\tn{}\n", n + 1)).collect();
+    let long: Vec<String> = (0..3000).map(|n| format!("n{n}\tnear\tn{}", n + 1)).collect();
+    let long = long.join("\n");
     let everywhere = r#"
         [[rule]]
         name = "everywhere"

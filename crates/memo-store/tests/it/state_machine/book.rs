@@ -112,7 +112,7 @@ impl Book {
                 Said::Graph(_) | Said::Rules(_) => {}
             }
         }
-        let known = Known::of(self.live().map(|(_, said)| said), self.lexicon);
+        let known = Known::of(&self.live().map(|(_, said)| said), self.lexicon);
         parts.extend(known.texts);
         digest_with(numbered(self.lexicon), &parts, &edits, &known.facts)
     }

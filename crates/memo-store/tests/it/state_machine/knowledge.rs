@@ -37,7 +37,7 @@ pub(super) struct Known {
 
 impl Known {
     /// What live documents know, with the lexicon of a number.
-    pub(super) fn of<'a>(live: impl Iterator<Item = &'a Said> + Clone, lexicon: usize) -> Self {
+    pub(super) fn of<'a>(live: &(impl Iterator<Item = &'a Said> + Clone), lexicon: usize) -> Self {
         let has = |number: usize| live.clone().any(|said| *said == Said::Rules(number));
         let mut known = Known::default();
         for said in live.clone() {
@@ -53,10 +53,10 @@ impl Known {
                         if let (true, Some(x)) = (has(1), subject(part, "sleeps")) {
                             found.insert((x, "likes".to_owned(), "bat".to_owned()));
                         }
-                        if let (true, Some(x)) = (has(2) && lexicon == 1, subject(part, "reads")) {
-                            if x.ends_with("owl") || x.ends_with("cat") {
-                                known.texts.insert(format!("{x} can read."));
-                            }
+                        if let (true, Some(x)) = (has(2) && lexicon == 1, subject(part, "reads"))
+                            && (x.ends_with("owl") || x.ends_with("cat"))
+                        {
+                            known.texts.insert(format!("{x} can read."));
                         }
                     }
                     found.into_iter().for_each(|fact| *known.facts.entry(fact).or_default() += 1);
