@@ -50,7 +50,8 @@ impl Seen {
 }
 
 fn arrays<'py>(py: Python<'py>, seen: &[Seen]) -> Matches<'py> {
-    let matched = seen.iter().map(|seen| u32::try_from(seen.confidence.matched).unwrap_or(u32::MAX));
+    let matched =
+        seen.iter().map(|seen| u32::try_from(seen.confidence.matched).unwrap_or(u32::MAX));
     (
         PyArray1::from_iter(py, matched),
         PyArray1::from_iter(py, seen.iter().map(|seen| seen.confidence.times)),
@@ -208,7 +209,9 @@ impl Follower {
         for (text, start, end) in &requests {
             let wrong = if *start > *end || *end > text.len() + 1 {
                 format!("positions {start} to {end} of a text of {} tokens", text.len())
-            } else if let Some(token) = text.iter().find(|token| **token as usize >= memo.vocabulary()) {
+            } else if let Some(token) =
+                text.iter().find(|token| **token as usize >= memo.vocabulary())
+            {
                 format!("token {token} is outside the vocabulary of {}", memo.vocabulary())
             } else {
                 continue;
@@ -221,7 +224,8 @@ impl Follower {
                 several => several.par_iter().map(|each| self.rows(model, each, watch)).collect(),
             })
         };
-        let few = requests.iter().all(|(_, start, end)| end - start <= FEW) && requests.len() <= FEW;
+        let few =
+            requests.iter().all(|(_, start, end)| end - start <= FEW) && requests.len() <= FEW;
         let made: Vec<Rows> = if few {
             // A thread of its own would take longer than the work.
             detached(py, || work(&Watch::default()))?

@@ -17,7 +17,6 @@ pytest.importorskip("transformers", reason="transformers is not installed; pip i
 os.environ.update(HF_HUB_OFFLINE="1")
 
 import numpy as np
-import pages
 import torch
 from memo_lm import InvalidError, Memo
 from memo_lm.hf import AUTO, Auto, Drafts, MemoForCausalLM, MemoryProcessor, WithMemory, draft_generate
@@ -176,7 +175,9 @@ def test_a_processor_is_the_same_as_the_model_with_a_memory(lm: Any, memo: Memo,
         assert torch.equal(made, lm.generate(**batch, **options, logits_processor=[processor]))
 
 
-@pytest.mark.parametrize("options", [{"num_beams": 3}, {"do_sample": True, "top_k": 0}, {"num_beams": 2, "use_cache": False}])
+@pytest.mark.parametrize(
+    "options", [{"num_beams": 3}, {"do_sample": True, "top_k": 0}, {"num_beams": 2, "use_cache": False}]
+)
 def test_a_cache_changes_nothing(lm: Any, memo: Memo, tokenizer: Any, options: dict[str, Any]) -> None:
     """Each step reads the new token only, with whatever search; without a cache it reads all."""
     both = WithMemory(lm, memo, 0.5)
@@ -208,7 +209,9 @@ def test_a_loop_of_ones_own_can_use_the_cache(lm: Any, memo: Memo, tokenizer: An
 def test_a_pipeline_takes_it(lm: Any, memo: Memo, tokenizer: Any) -> None:
     say = pipeline("text-generation", model=WithMemory(lm, memo), tokenizer=tokenizer)
     (made,) = say("The loom in the attic", do_sample=False, max_new_tokens=40)
-    assert made["generated_text"].endswith("hand of cloth is done .".replace(" ", "")) or "cloth" in made["generated_text"]
+    assert (
+        made["generated_text"].endswith("hand of cloth is done .".replace(" ", "")) or "cloth" in made["generated_text"]
+    )
 
 
 def test_the_evaluation_harness_takes_it(lm: Any, memo: Memo, tokenizer: Any) -> None:
@@ -277,10 +280,13 @@ def test_another_vocabulary_is_refused(lm: Any, tokenizer: Any, tmp_path: Path) 
     made = Tokenizer(models.WordLevel(turned, unk_token="?"))
     made.add_special_tokens(["</s>", "<pad>", "<s>"])
     with Memo.create(tmp_path / "turned.memo", tokenizer=made) as memo:
-        with pytest.raises(InvalidError, match=r"token \d+ is"):
-            WithMemory(lm, memo, tokenizer=tokenizer)
-    with pytest.raises(InvalidError, match="weight"):
-        WithMemory(lm, memo, 1.5)
+        for given, why in (
+            ({"tokenizer": tokenizer}, r"token \d+ is"),
+            ({"weight": 1.5}, "weight"),
+            ({"weight": "much"}, "auto"),
+        ):
+            with pytest.raises(InvalidError, match=why):
+                WithMemory(lm, memo, **given)
 
 
 def test_a_model_may_have_more_rows_and_tokens(tokenizer: Any, memo: Memo) -> None:
@@ -299,7 +305,10 @@ def test_a_model_may_have_more_rows_and_tokens(tokenizer: Any, memo: Memo) -> No
     # A token that the memory does not have is where a text begins anew.
     start = both(ids(tokenizer, TEXTS["loom"])[:, :3]).logits[0, -1]
     assert both(text[:, :5]).logits[0, -1].argmax() == start.argmax()
-    assert "appended" not in both.generate(ids(tokenizer, "The loom in the"), max_new_tokens=3, do_sample=False)[0].tolist()
+    assert (
+        "appended"
+        not in both.generate(ids(tokenizer, "The loom in the"), max_new_tokens=3, do_sample=False)[0].tolist()
+    )
 
 
 def test_large_vocabularies_work(tmp_path: Path) -> None:

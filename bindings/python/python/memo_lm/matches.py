@@ -15,7 +15,9 @@ class Matches(NamedTuple):
     """
 
     matched: NDArray[np.uint32]
-    """How many of the tokens before it the longest context has that occurred; 0 where not even the last one did."""
+    """How many of the tokens before it the longest context has that occurred; 0 where not even the last one did.
+
+    At the beginning of a text it is 1 if any document began there."""
     times: NDArray[np.int64]
     """How often that context occurred."""
     kinds: NDArray[np.int64]
@@ -23,7 +25,7 @@ class Matches(NamedTuple):
     quote: NDArray[np.float64]
     """The probability that the text is being quoted from the memory there."""
     familiarity: NDArray[np.float64]
-    """How well the memory expected the last tokens before it: the mean natural logarithm of what it gave each of them."""
+    """How well the memory expected the last tokens before it: the mean natural logarithm of what it gave each."""
     best: NDArray[np.uint32]
     """The most probable next token."""
     probability: NDArray[np.float64]

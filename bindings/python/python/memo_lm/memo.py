@@ -773,7 +773,7 @@ class Memo:
         return self._memo.log_distributions(ids, start, end, number("generalize", generalize))
 
     def matches(self, text: Text, *, generalize: float = 1.0) -> Matches:
-        """How well the memory knows each position of a text: how far back it has seen it, how often, and how sure it is.
+        """How well the memory knows each position of a text: how far back it saw it, how often, how sure it is.
 
         One more position than there are tokens: the last is that of what comes next.
         """

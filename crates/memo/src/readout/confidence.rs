@@ -8,6 +8,7 @@ use crate::sparse::{Error, Memory};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Confidence {
     /// How many of the last tokens the longest context has that occurred; 0 if not even the last one did.
+    /// At the beginning of a document that is a token, too.
     pub matched: usize,
     /// How often that context occurred.
     pub times: i64,

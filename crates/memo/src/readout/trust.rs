@@ -74,12 +74,7 @@ impl Trust {
     }
 
     /// Whether a context is the one that was read last, or goes on after it by one token.
-    pub(super) fn precedes(
-        &self,
-        constants: &Constants,
-        memory: &Memory,
-        context: &[u32],
-    ) -> bool {
+    pub(super) fn precedes(&self, constants: &Constants, memory: &Memory, context: &[u32]) -> bool {
         let same = self.heard && self.stamp == memory.stamp() && self.context == context;
         same || self.goes_on(constants, memory, context)
     }

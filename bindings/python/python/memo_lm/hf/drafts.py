@@ -46,7 +46,7 @@ class Drafted:
 
 
 class Drafts:
-    """Greedy generation with drafts of a memory, for one prompt at a time: `lm.generate(…, custom_generate=Drafts(memo))`.
+    """Greedy generation with drafts of a memory, for one prompt: `lm.generate(…, custom_generate=Drafts(memo))`.
 
     most: how many tokens are proposed at once, at most. Fewer are, as long as the model refuses them.
     least: how probable the memory must find a token to propose it.

@@ -63,7 +63,7 @@ class Mixture:
             memory = self.vocabulary.logs(torch.from_numpy(kept)).to(model.device)
             best = self.vocabulary.token(torch.from_numpy(seen.best[place].astype(np.int64))).to(model.device)
             agreed = model.gather(1, best.clamp(min=0)[:, None])[:, 0]
-            known = Known(
+            at = Known(
                 matched=_tensor(seen.matched[place]),
                 times=_tensor(seen.times[place]),
                 kinds=_tensor(seen.kinds[place]),
@@ -73,7 +73,7 @@ class Mixture:
                 model=model.max(-1).values.cpu(),
                 agreed=torch.where(best < 0, -torch.inf, agreed).cpu(),
             )
-            own = weights(self.weight, known)
+            own = weights(self.weight, at)
             weight[row] = own
             own = own.to(model.device)[:, None]
             logs[row] = torch.logaddexp(memory + torch.log(own), model + torch.log1p(-own))

@@ -25,7 +25,7 @@ REMEMBERED = "_memo_text"
 
 
 class MemoryProcessor(LogitsProcessor):
-    """Mixes a memory into each step of a model's `generate`: `lm.generate(…, logits_processor=[MemoryProcessor(memo)])`.
+    """Mixes a memory into a model's `generate`: `lm.generate(…, logits_processor=[MemoryProcessor(memo)])`.
 
     weight: how much the memory counts: "auto", a number from 0 to 1, or an `Auto` of your own.
     tokenizer: the model's, which is compared with the memory's, and says which tokens begin, end and pad a text.
@@ -97,7 +97,9 @@ class WithMemory(PreTrainedModel, GenerationMixin):
         generalize: float = 1.0,
     ) -> None:
         if getattr(lm.config, "is_encoder_decoder", False):
-            raise InvalidError(f"{type(lm).__name__} reads and writes different texts; a memory goes with a causal model")
+            raise InvalidError(
+                f"{type(lm).__name__} reads and writes different texts; a memory goes with a causal model"
+            )
         super().__init__(lm.config)
         vocabulary = vocabulary_of(memo, lm, tokenizer)
         self.lm = lm
@@ -193,8 +195,8 @@ class WithMemory(PreTrainedModel, GenerationMixin):
         before = getattr(cache, REMEMBERED, None)
         if before is None or before.shape[1] < past or before.shape[0] != new.shape[0]:
             raise InvalidError(
-                "the memory does not know the text that this cache is of; let WithMemory fill it from the beginning, or "
-                "give all tokens as memory_ids=…"
+                "the memory does not know the text that this cache is of; let WithMemory fill it from the beginning, "
+                "or give all tokens as memory_ids=…"
             )
         # What the cache has been cut to.
         return torch.cat([before[:, :past].to(new.device), new], 1)

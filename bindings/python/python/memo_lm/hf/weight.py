@@ -1,7 +1,8 @@
 """How much a memory counts beside a language model, position by position.
 
-`weight="auto"` is one rule, `AUTO`: a logistic function of what is known at the position, which is how far back the memory
-has seen the text before, how often, with how many continuations, whether it is being quoted, and how sure each of the two is.
+`weight="auto"` is one rule, `AUTO`: a logistic function of what is known at the position. That is how far back the
+memory has seen the text before, how often and with how many continuations, whether it is being quoted, how well the
+memory expected the last tokens, and how sure each of the two is.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Known:
 class Auto:
     """The rule: the log-odds of the memory are a sum, each constant times what it is for.
 
-    The constants were fitted, by likelihood, to six texts of which four fifths were memorized (sources of two libraries,
+    The constants were fitted, by likelihood, to six texts of which four fifths were memorized (two libraries' sources,
     prose of three kinds, short facts): memorized and held-out parts alike, with unrelated text held to .2 % above the
     model alone at thirty times the price. docs/experiments/partner.md has how they do on others.
     """
