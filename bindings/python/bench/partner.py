@@ -29,6 +29,9 @@ from memo_lm import Memo, __version__
 from memo_lm.hf import WithMemory, draft_generate
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+PROMPT = 16
+"""Tokens after which a memorized text is recognised."""
+
 WEIGHTS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
@@ -40,6 +43,7 @@ class Scores:
     memory: list[float] = field(default_factory=list)
     auto: list[float] = field(default_factory=list)
     right: list[bool] = field(default_factory=list)
+    """Whether the greedy token was right, where at least `PROMPT` tokens stood before it."""
 
     def perplexity(self, which: str) -> float:
         return math.exp(-float(np.mean(getattr(self, which))))
@@ -96,7 +100,7 @@ def measure(both: WithMemory, parts: list[list[int]]) -> Scores:
             asked = ids[0, 1:, None]
             scores.model += torch.log_softmax(logits[0].float(), -1).gather(1, asked)[:, 0].tolist()
             scores.auto += mixed[0].gather(1, asked)[:, 0].tolist()
-            scores.right += (mixed[0].argmax(-1) == ids[0, 1:]).tolist()
+            scores.right += (mixed[0].argmax(-1) == ids[0, 1:]).tolist()[PROMPT - 1 :]
         scores.memory += both.memo.logprobs(part)[1:-1].tolist()
     return scores
 
@@ -171,9 +175,8 @@ def report(lm: Any, tokenizer: Any, texts: dict[str, list[str]], folder: str, gi
         partners[name] = WithMemory(lm, memo, tokenizer=tokenizer)
         seen = windows(tokenizer, found[:cut], given.tokens // 2, given.window, given.seed)
         parts[name] = seen, windows(tokenizer, found[cut:], given.tokens, given.window, given.seed)
-    print(
-        "| text | part | tokens | model | memory | both | both / model | best fixed weight | / model | greedy right |"
-    )
+    heads = ["text", "part", "tokens", "model", "memory", "both", "both / model", "best fixed weight", "/ model"]
+    print(f"| {' | '.join(heads)} | greedy right after {PROMPT} |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name, both in partners.items():
         for kind, chosen in zip(("memorized", "held out"), parts[name]):
@@ -202,7 +205,7 @@ def line(name: str, part: str, scores: Scores) -> None:
     model, memory, both = (scores.perplexity(which) for which in ("model", "memory", "auto"))
     weight, fixed = scores.best_fixed()
     cells = f"{len(scores.model):,} | {model:.2f} | {memory:,.2f} | {both:.2f} | {both / model:.3f}"
-    right = f"{np.mean(scores.right):.3f}"
+    right = f"{np.mean(scores.right):.3f}" if scores.right else "–"
     print(f"| {name} | {part} | {cells} | {weight:g}: {fixed:.2f} | {fixed / model:.3f} | {right} |", flush=True)
 
 

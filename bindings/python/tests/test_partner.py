@@ -17,6 +17,7 @@ pytest.importorskip("transformers", reason="transformers is not installed; pip i
 os.environ.update(HF_HUB_OFFLINE="1")
 
 import numpy as np
+import pages
 import torch
 from memo_lm import InvalidError, Memo
 from memo_lm.hf import AUTO, Auto, Drafts, MemoForCausalLM, MemoryProcessor, WithMemory, draft_generate
@@ -403,3 +404,17 @@ def test_a_model_of_another_family(tokenizer: Any, memo: Memo) -> None:
     made = both.generate(start, max_new_tokens=30, do_sample=False, pad_token_id=1)
     assert made[0, :-1].tolist() == ids(tokenizer, TEXTS["clock"])[0].tolist()
     assert math.isfinite(float(both(start, labels=start).loss))
+
+
+def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/partner.md, with a tiny model that reads bytes."""
+    monkeypatch.chdir(tmp_path)
+    alphabet = {letter: n for n, letter in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    made = Tokenizer(models.BPE(alphabet, []))
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = decoders.ByteLevel()
+    made.add_special_tokens(["</s>", "<pad>"])
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=made, eos_token="</s>", pad_token="<pad>")
+    tiny(tokenizer).save_pretrained("model")
+    tokenizer.save_pretrained("model")
+    pages.run_page("partner.md")

@@ -10,7 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import GenerationMixin, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AutoModelForCausalLM,
+    GenerationMixin,
+    LogitsProcessor,
+    PretrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
 from memo_lm import InvalidError, Memo
@@ -70,6 +77,12 @@ class MemoryProcessor(LogitsProcessor):
         return int(real[0]) if len(real) else len(row)
 
 
+class PartnerConfig(PretrainedConfig):
+    """What pipelines know `WithMemory` by; a model with a memory has the settings of the model."""
+
+    model_type = "memo_partner"
+
+
 class WithMemory(PreTrainedModel, GenerationMixin):
     """A causal language model with a memory: its logits are log(w·p(memory) + (1 − w)·p(model)).
 
@@ -81,6 +94,7 @@ class WithMemory(PreTrainedModel, GenerationMixin):
     generalize: how much the memory's lexicon counts, from 0 to 1.
     """
 
+    config_class = PartnerConfig
     main_input_name = "input_ids"
     base_model_prefix = ""
     _no_split_modules: ClassVar[list[str]] = []
@@ -221,6 +235,11 @@ class WithMemory(PreTrainedModel, GenerationMixin):
         """As the model does."""
         self.lm.tie_weights(*args, **kwargs)
 
+    @classmethod
+    def from_pretrained(cls, *args: Any, **kwargs: Any) -> WithMemory:
+        """Refused: the parts are loaded each in its own way."""
+        raise InvalidError("a model and its memory are loaded apart: WithMemory(lm, Memo.open(…))")
+
     def save_pretrained(self, *args: Any, **kwargs: Any) -> None:
         """Refused: the parts are saved each in its own way."""
         raise InvalidError(
@@ -252,3 +271,6 @@ def _rows(lm: PreTrainedModel) -> int:
 
 def _takes(lm: PreTrainedModel, name: str) -> bool:
     return name in inspect.signature(lm.forward).parameters
+
+
+AutoModelForCausalLM.register(PartnerConfig, WithMemory, exist_ok=True)
