@@ -149,6 +149,7 @@ def main() -> None:
     parser.add_argument("--window", type=int, default=384, help="tokens that the model sees at once")
     parser.add_argument("--generate", type=int, default=64, help="tokens of a draft experiment's continuations")
     parser.add_argument("--prompts", type=int, default=6, help="prompts of a draft experiment")
+    parser.add_argument("--drafts", metavar="NAMES", help="the texts of draft experiments, with commas; all unless given")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
@@ -189,7 +190,8 @@ def report(lm: Any, tokenizer: Any, texts: dict[str, list[str]], folder: str, gi
             line(f"{other}, memory of {name}", "unrelated", measure(partners[name], chosen))
     print("\n| drafts | same text | accepted a pass | of those proposed | tokens/s | with drafts | speed-up |")
     print("|---|---|---|---|---|---|---|")
-    for name, both in partners.items():
+    for name in given.drafts.split(",") if given.drafts else names:
+        both = partners[name]
         for kind, chosen in zip(("memorized", "held out"), parts[name]):
             prompts = [part[:48] for part in chosen if len(part) >= 64][: given.prompts]
             if not prompts:
