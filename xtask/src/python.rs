@@ -68,7 +68,8 @@ pub(crate) fn heavy() -> Result<()> {
     run(pytest(&python).args(["-m", "heavy"]))?;
     let python = environment("hf-venv", &[HUGGING_FACE])?;
     install(&python)?;
-    run(pytest(&python).args(["tests/test_hf.py", "tests/test_tokenizers.py"]))
+    let tests = ["tests/test_hf.py", "tests/test_partner.py", "tests/test_tokenizers.py"];
+    run(pytest(&python).args(tests))
 }
 
 /// The package is imported from where it is installed, not from its sources.

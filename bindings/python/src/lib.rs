@@ -9,6 +9,7 @@ mod convert;
 mod dense;
 mod error;
 mod files;
+mod follow;
 mod forget;
 mod lexicon;
 mod memo;
@@ -30,6 +31,8 @@ mod _memo {
     use crate::complete::CompletionStream;
     #[pymodule_export]
     use crate::dense::{DenseMemo, Oracle, SingleMemory};
+    #[pymodule_export]
+    use crate::follow::Follower;
     #[pymodule_export]
     use crate::lexicon::Lexicon;
     #[pymodule_export]

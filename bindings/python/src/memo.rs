@@ -3,6 +3,7 @@
 use crate::complete::{self, CompletionStream, Steps};
 use crate::convert::{self, Text, TokenArray, Tokens, json, tokens};
 use crate::error::{Kind, Refusal, advice};
+use crate::follow::{self, Matches};
 use crate::forget::ForgetOptions;
 use crate::lexicon::Lexicon;
 use crate::model::Handle;
@@ -36,6 +37,16 @@ impl Memo {
     fn new(path: PathBuf, model: Handle, read_only: bool) -> Result<Self, Refusal> {
         let tokenizer = model.read(|model| Ok(model.tokenizer().clone()))?;
         Ok(Memo { path, model, tokenizer, read_only })
+    }
+
+    /// The model that is open.
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.model
+    }
+
+    /// How many tokens there are.
+    pub(crate) fn vocabulary(&self) -> usize {
+        self.tokenizer.vocab_size()
     }
 
     fn read<T: Send>(
@@ -483,6 +494,17 @@ impl Memo {
             })
         })?;
         PyArray1::from_vec(py, logs).reshape([rows, vocabulary])
+    }
+
+    /// How well each position is known, one more than there are tokens.
+    #[pyo3(signature = (tokens, generalize=1.0))]
+    fn matches<'py>(
+        &self,
+        py: Python<'py>,
+        tokens: Tokens<'_>,
+        generalize: f64,
+    ) -> PyResult<Matches<'py>> {
+        follow::matches(py, self, tokens, generalize)
     }
 
     /// One more than there are tokens: the end after the last.

@@ -63,9 +63,12 @@ def ids(memo: Memo, text: str) -> torch.Tensor:
 
 
 def said(memo: Memo, prompt: str | list[int], most: int) -> list[int]:
-    """What the model itself continues with, and the end if it comes to it."""
-    done = memo.completion(prompt, most)
-    return [*(token.token for token in done.tokens), *([memo.eos] if done.finish_reason == "end" else [])]
+    """What the model itself continues with, the most probable token each time, and the end if it comes to it."""
+    text = [int(token) for token in (memo.encode(prompt) if isinstance(prompt, str) else prompt)]
+    start = len(text)
+    while len(text) < start + most and (len(text) == start or text[-1] != memo.eos):
+        text.append(int(memo.next_token(text).argmax()))
+    return text[start:]
 
 
 # Logits

@@ -26,6 +26,7 @@ from ._memo import (
 )
 from .dense import DenseMemo, Trace
 from .lexicon import Lexicon
+from .matches import Matches
 from .memo import Memo
 from .oracle import Oracle
 from .predictions import Prediction
@@ -113,6 +114,7 @@ __all__ = [
     "InvalidError",
     "Lexicon",
     "LexiconStats",
+    "Matches",
     "Memo",
     "MemoError",
     "MemorizeReport",

@@ -9,6 +9,17 @@ from numpy.typing import NDArray
 
 __version__: str
 
+_Matches = tuple[
+    NDArray[np.uint32],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.uint32],
+    NDArray[np.float64],
+]
+"""matched, times, kinds, quote, familiarity, best, probability."""
+
 Progress = Callable[[str, int, int], object]
 """Called with what is done, how much of it, and how much there is to do."""
 
@@ -235,6 +246,9 @@ class Memo:
     ) -> NDArray[np.float32]:
         """log p(token | tokens[:p]) of every token, for p in start..end (end at most len(tokens) + 1)."""
 
+    def matches(self, tokens: NDArray[np.uint32], generalize: float = 1.0) -> _Matches:
+        """How well each position is known, one more than there are tokens."""
+
     def logprobs(
         self, tokens: NDArray[np.uint32], progress: Progress | None = None, generalize: float = 1.0
     ) -> NDArray[np.float64]:
@@ -272,6 +286,23 @@ class Memo:
         self, texts: Sequence[NDArray[np.uint32]], progress: Progress | None = None, generalize: float = 1.0
     ) -> str: ...
     def explain(self, prompt: NDArray[np.uint32], candidates: int = 3, generalize: float = 1.0) -> str: ...
+
+@final
+class Follower:
+    """Texts that grow token by token: what was read of each is kept, so that the next position costs one query."""
+
+    def __new__(cls, memo: Memo, generalize: float = 1.0) -> Follower: ...
+    def read(
+        self, requests: Sequence[tuple[NDArray[np.uint32], int, int]]
+    ) -> list[tuple[NDArray[np.float32], _Matches]]:
+        """For each (tokens, start, end): log p(token | tokens[:p]) of every token, for p in start..end (end at most
+        len(tokens) + 1), and how well each of these positions is known."""
+
+    def propose(
+        self, context: NDArray[np.uint32], most: int, least: float
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """What the memory would say after a context: tokens and their probabilities, at most `most`, until one has less
+        than `least` or is the end."""
 
 @final
 class CompletionStream:

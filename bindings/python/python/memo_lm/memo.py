@@ -22,6 +22,7 @@ from .corpus import CorpusOptions
 from .inputs import Document as NewDocument
 from .inputs import Labels, Path, Text, Tokenizer, Tokens, number, string, whole
 from .lexicon import Lexicon, LexiconLike, lexicon_of
+from .matches import Matches
 from .progress import Progress, watching
 from .results import (
     ChangeReport,
@@ -770,6 +771,13 @@ class Memo:
                 f"positions {start} to {end} were asked of a text that has {positions}, its end included"
             )
         return self._memo.log_distributions(ids, start, end, number("generalize", generalize))
+
+    def matches(self, text: Text, *, generalize: float = 1.0) -> Matches:
+        """How well the memory knows each position of a text: how far back it saw it, how often, how sure it is.
+
+        One more position than there are tokens: the last is that of what comes next.
+        """
+        return Matches(*self._memo.matches(self._ids(text), number("generalize", generalize)))
 
     def score(self, text: Text | Iterable[Text], *, generalize: float = 1.0, progress: Progress = None) -> ScoreReport:
         """How probable a text is, or several are, their ends included."""

@@ -3,7 +3,9 @@
 use super::{ReadOptions, Snapshot};
 use crate::error::Error;
 use crate::progress::Observer;
-use memo::readout::{BACKOFF, Distribution, Scratch, best_at, map_distributions};
+use memo::readout::{
+    BACKOFF, Confidence, Distribution, Scratch, best_at, map_confidences, map_distributions,
+};
 use serde::Serialize;
 use std::ops::Range;
 use std::time::Instant;
@@ -104,6 +106,17 @@ impl Snapshot {
         look: impl Fn(usize, &Distribution<'_>) -> Result<T, memo::sparse::Error> + Sync,
     ) -> Result<Vec<T>, Error> {
         Ok(map_distributions(self.memory()?, &read.readout(), text, positions, look)?)
+    }
+
+    /// The same, with how well the memory knows each position.
+    pub fn map_confidences<T: Send>(
+        &self,
+        text: &[u32],
+        positions: Range<usize>,
+        read: &ReadOptions,
+        look: impl Fn(usize, Confidence, &Distribution<'_>) -> Result<T, memo::sparse::Error> + Sync,
+    ) -> Result<Vec<T>, Error> {
+        Ok(map_confidences(self.memory()?, &read.readout(), text, positions, look)?)
     }
 
     /// The score of the tokens at some positions of a text, within `0..text.len() + 1`, each with the `top` most probable

@@ -6,6 +6,7 @@
 mod ahead;
 mod align;
 mod backoff;
+mod confidence;
 mod constants;
 mod distribution;
 mod draw;
@@ -19,11 +20,12 @@ mod score;
 mod trust;
 
 pub use self::backoff::{BACKOFF, Backoff, Scratch};
+pub use self::confidence::Confidence;
 pub use self::constants::{Constants, Recency};
 pub use self::distribution::Distribution;
 pub use self::generate::{Choice, Generation, Generator, Sampling};
 pub use self::matching::Matching;
 pub use self::repair::Repair;
 pub use self::score::{
-    best_all, best_at, map_distributions, map_distributions_all, score, score_at,
+    best_all, best_at, map_confidences, map_distributions, map_distributions_all, score, score_at,
 };

@@ -1,6 +1,6 @@
 //! Scoring: the probabilities that a memory gives to a text.
 
-use super::{Backoff, Distribution, Scratch};
+use super::{Backoff, Confidence, Distribution, Scratch};
 use crate::sparse::{Error, Memory};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -54,6 +54,22 @@ pub fn map_distributions_all<T: Send>(
     each(memory, readout, texts, |text, context, p, scratch| {
         look(text, p, &readout.distribution(memory, context, scratch)?)
     })
+}
+
+/// Calls `look` with how well the memory knows each of some positions of a text, within `0..text.len() + 1`, and with the
+/// distribution there, and returns the results.
+pub fn map_confidences<T: Send>(
+    memory: &Memory,
+    readout: &Backoff,
+    text: &[u32],
+    positions: Range<usize>,
+    look: impl Fn(usize, Confidence, &Distribution<'_>) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let mut seen = each(memory, readout, &[(text, positions)], |_, context, p, scratch| {
+        let (confidence, distribution) = readout.confident(memory, context, scratch)?;
+        look(p, confidence, &distribution)
+    })?;
+    Ok(seen.pop().unwrap_or_default())
 }
 
 /// Returns the most probable token at each position of a text, and after its last token.

@@ -19,6 +19,8 @@ pub(super) struct Trust {
     heard: bool,
     /// What each of the last tokens said, the newest last.
     gains: Vec<f64>,
+    /// The logarithm of what running text gave each of them.
+    logs: Vec<f64>,
 }
 
 impl Trust {
@@ -30,20 +32,17 @@ impl Trust {
         context: &[u32],
         reader: &mut Reader,
     ) -> Result<(), Error> {
-        let known = self.heard && self.stamp == memory.stamp();
-        if known && self.context == context {
+        if self.heard && self.stamp == memory.stamp() && self.context == context {
             return Ok(());
         }
-        let goes_on = known
-            && context
-                .split_last()
-                .is_some_and(|(_, before)| self.ends_as(memory, constants, before));
+        let goes_on = self.goes_on(constants, memory, context);
         if let (true, Some(&token)) = (goes_on, context.last()) {
             self.hear(constants, memory, &reader.levels, token)?;
         } else {
             // A failure must not leave levels of another context behind.
             self.clear();
             self.gains.clear();
+            self.logs.clear();
             for p in context.len().saturating_sub(constants.window)..context.len() {
                 // Words say nothing here.
                 reader.read_tokens(memory, &context[..p])?;
@@ -74,6 +73,18 @@ impl Trust {
         Ok(())
     }
 
+    /// Whether a context is the one that was read last, or goes on after it by one token.
+    pub(super) fn precedes(&self, constants: &Constants, memory: &Memory, context: &[u32]) -> bool {
+        let same = self.heard && self.stamp == memory.stamp() && self.context == context;
+        same || self.goes_on(constants, memory, context)
+    }
+
+    fn goes_on(&self, constants: &Constants, memory: &Memory, context: &[u32]) -> bool {
+        let known = self.heard && self.stamp == memory.stamp();
+        let before = context.split_last().map(|(_, before)| before);
+        known && before.is_some_and(|before| self.ends_as(memory, constants, before))
+    }
+
     /// Whether the context that was read last and another are the same as far as can matter.
     fn ends_as(&self, memory: &Memory, constants: &Constants, other: &[u32]) -> bool {
         let seen = memory.settings().reach() + constants.window;
@@ -95,7 +106,9 @@ impl Trust {
         let [most, least] = constants.gain;
         if self.gains.len() == constants.window {
             self.gains.remove(0);
+            self.logs.remove(0);
         }
+        self.logs.push(libm::log(p));
         self.gains.push(gain.clamp(-least, most));
         Ok(())
     }
@@ -104,6 +117,13 @@ impl Trust {
     pub(super) fn quote(&self, constants: &Constants) -> f64 {
         let odds = constants.quote + self.gains.iter().sum::<f64>();
         1.0 / (1.0 + libm::exp(-odds))
+    }
+
+    /// How well the last tokens were expected: the mean logarithm of what running text gave each. Two tokens of a vocabulary
+    /// of this size, of which nothing is known, stand before them.
+    pub(super) fn familiarity(&self, vocabulary: usize) -> f64 {
+        let unknown = -2.0 * libm::log(vocabulary as f64);
+        (self.logs.iter().sum::<f64>() + unknown) / (self.logs.len() as f64 + 2.0)
     }
 
     /// Has the next context read from its beginning.

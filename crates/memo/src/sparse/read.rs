@@ -40,7 +40,7 @@ pub struct Successor {
 pub(crate) struct Totals {
     pub(crate) total: i64,
     /// How many tokens followed.
-    kinds: i64,
+    pub(crate) kinds: i64,
     /// How they count.
     pub(crate) weighing: Weighing,
     /// What they are worth in all, and what is taken off that.

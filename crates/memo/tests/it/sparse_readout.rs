@@ -387,3 +387,53 @@ fn what_cannot_be_read_is_refused() {
     assert!(score(&memory, &BACKOFF, &[1, 100]).is_err());
     assert!(map_distributions(&memory, &BACKOFF, &[1, 2], 1..5, |_, _| Ok(())).is_err());
 }
+
+/// Whoever mixes a memory with a neural model weighs it by this: it must not depend on what was asked before.
+#[test]
+fn confidence_depends_on_the_context_alone() {
+    let vocabulary = 400;
+    let known = text(2_000, vocabulary, 5);
+    let memory = memory_of(&known, vocabulary);
+    let mixed: Vec<u32> = [&known[500..560], &text(40, vocabulary, 6), &known[..70]].concat();
+    let window = BACKOFF.window(&memory);
+    let mut grown = Scratch::default();
+    for p in 0..=mixed.len() {
+        let context = &mixed[p.saturating_sub(window)..p];
+        assert_eq!(grown.precedes(&memory, &BACKOFF, context), p > 0, "{p}");
+        let (one, p_one) = BACKOFF.confident(&memory, context, &mut grown).unwrap();
+        let (other, p_other) =
+            BACKOFF.confident(&memory, context, &mut Scratch::default()).unwrap();
+        assert_eq!(one, other, "{p}");
+        assert_eq!(bits(&p_one.dense().unwrap()), bits(&p_other.dense().unwrap()));
+        let evidence = memory.evidence(context).unwrap();
+        if one.matched > 1 {
+            assert!(evidence.iter().any(|slot| slot.total == one.times), "{p}: {one:?}");
+        }
+    }
+    // After seventy tokens of what it knows.
+    let (sure, _) = BACKOFF.confident(&memory, &mixed, &mut Scratch::default()).unwrap();
+    assert!(
+        sure.matched >= 64 && sure.times == 1 && sure.kinds == 1 && sure.quote > 0.9,
+        "{sure:?}"
+    );
+    let nothing = BACKOFF.confident(&empty(vocabulary, true), &mixed, &mut grown).unwrap().0;
+    assert_eq!((nothing.matched, nothing.times, nothing.quote), (0, 0, 0.0));
+    assert!(nothing.familiarity < sure.familiarity);
+}
+
+/// A draft is what the memory would say, and ends where it is not sure or the document does.
+#[test]
+fn a_proposal_is_what_generation_says() {
+    let vocabulary = 400;
+    let known = text(300, vocabulary, 5);
+    let memory = memory_of(&known, vocabulary);
+    let mut scratch = Scratch::default();
+    let proposed = BACKOFF.propose(&memory, &known[..40], 30, 0.2, &mut scratch).unwrap();
+    let said: Result<Vec<u32>, _> =
+        Generator::new(&memory, &BACKOFF, &known[..40], Sampling::default()).take(30).collect();
+    assert_eq!(proposed.iter().map(|each| each.0).collect::<Vec<_>>(), said.unwrap());
+    assert!(proposed.iter().all(|&(_, p)| p >= 0.2));
+    let rest = BACKOFF.propose(&memory, &known[..280], 100, 0.0, &mut scratch).unwrap();
+    assert_eq!(rest.len(), 20);
+    assert_eq!(BACKOFF.propose(&memory, &known[..40], 30, 1.1, &mut scratch).unwrap(), []);
+}
