@@ -18,6 +18,13 @@ impl Store {
         facts: &[Triple],
         reason: Option<&str>,
     ) -> Result<ChangeReport, Error> {
+        let nameless = |Triple { subject, predicate, object }: &Triple| {
+            [subject, predicate, object].into_iter().any(|name| name.trim().is_empty())
+        };
+        if facts.is_empty() || facts.iter().any(nameless) {
+            let why = "a fact needs a subject, a predicate and an object";
+            return Err(Error::Invalid(why.to_owned()));
+        }
         let mut change = self.begin(TransactionKind::Replace, reason)?;
         let mut missing: Vec<&Triple> = facts.iter().collect();
         let mut own = None;
