@@ -171,6 +171,8 @@ impl From<memo_store::Error> for ApiError {
                 StatusCode::CONFLICT
             }
             Error::Invalid(_)
+            | Error::Graph(_)
+            | Error::Rules(_)
             | Error::Tokenizer(_)
             | Error::Memory(
                 sparse::Error::Settings(_)

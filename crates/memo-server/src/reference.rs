@@ -4,7 +4,9 @@
 
 use crate::app::App;
 use crate::harness;
-use crate::native::{changes, documents, forgetting, lexicon, queries, status, tasks};
+use crate::native::{
+    changes, documents, facts, forgetting, graphs, lexicon, queries, rules, status, tasks,
+};
 use crate::openai::{self, chat, completions};
 use axum::Json;
 use axum::extract::State;
@@ -26,6 +28,8 @@ use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
         forgetting::forget, forgetting::forget_document, forgetting::prove,
         queries::complete, queries::read_text, queries::explain, queries::find,
         queries::closest,
+        facts::ask, facts::state, graphs::list, graphs::export, graphs::add,
+        rules::list, rules::add, rules::preview, rules::why,
         lexicon::show, lexicon::text, lexicon::word, lexicon::class,
         changes::edit, changes::replace, changes::log, changes::rollback,
         tasks::list, tasks::show, tasks::events, tasks::cancel,
@@ -40,6 +44,7 @@ use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
         (name = "documents", description = "Texts that are memorized."),
         (name = "forgetting", description = "Texts leave the memory exactly, and every file."),
         (name = "reading", description = "What the memory says, and why."),
+        (name = "knowledge", description = "Facts of graphs, rules, and what follows from them."),
         (name = "lexicon", description = "Which words count as alike, where the model has a lexicon."),
         (name = "changes", description = "Edits, replacements, and undoing them."),
         (name = "tasks", description = "Changes that take long."),

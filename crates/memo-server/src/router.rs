@@ -3,7 +3,9 @@
 use crate::app::App;
 use crate::error::ApiError;
 use crate::guard::{AccessControl, authorize, cors, handle_request};
-use crate::native::{changes, documents, forgetting, lexicon, queries, status, tasks};
+use crate::native::{
+    changes, documents, facts, forgetting, graphs, lexicon, queries, rules, status, tasks,
+};
 use crate::openai::{self, chat, completions};
 use crate::{harness, page, reference};
 use axum::Router;
@@ -52,6 +54,12 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/api/lexicon/text", post(lexicon::text))
         .route("/api/lexicon/words/{word}", get(lexicon::word))
         .route("/api/lexicon/classes/{class}", get(lexicon::class))
+        .route("/api/facts", get(facts::ask))
+        .route("/api/graphs", get(graphs::list))
+        .route("/api/graphs/{id}", get(graphs::export))
+        .route("/api/rules", get(rules::list))
+        .route("/api/rules/preview", post(rules::preview))
+        .route("/api/why", get(rules::why))
         .route_layer(from_fn_with_state(readers, authorize));
     let writes = Router::new()
         .route("/api/documents", post(documents::memorize))
@@ -59,6 +67,9 @@ pub(crate) fn router(app: &App) -> Router {
         .route("/api/documents/{id}", delete(forgetting::forget_document))
         .route("/api/documents/{id}/retire", post(documents::retire))
         .route("/api/documents/{id}/restore", post(documents::restore))
+        .route("/api/facts", post(facts::state))
+        .route("/api/graphs", post(graphs::add))
+        .route("/api/rules", post(rules::add))
         .route("/api/forget", post(forgetting::forget))
         .route("/api/edit", post(changes::edit))
         .route("/api/replace", post(changes::replace))

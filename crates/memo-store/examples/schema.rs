@@ -2,10 +2,10 @@
 //! makes its result types from.
 
 use memo_store::{
-    ChangeReport, ClassMembers, ClosestPassages, Completion, DigestReport, Document, DocumentText,
-    EditReport, Explanation, ForgetPreview, FreezeReport, MemorizeReport, MergeReport, Proof,
-    RebuildReport, RecallReport, Receipt, ScoreReport, Stats, TextMatches, Transaction,
-    VerifyReport, WordClass,
+    AddedGraph, AddedRules, ChangeReport, ClassMembers, ClosestPassages, Completion, DigestReport,
+    Document, DocumentText, EditReport, Explanation, Facts, ForgetPreview, FreezeReport,
+    GraphStats, MemorizeReport, MergeReport, Proof, RebuildReport, RecallReport, Receipt, Rule,
+    RulesPreview, ScoreReport, Stats, TextMatches, Transaction, VerifyReport, WordClass,
 };
 use utoipa::OpenApi;
 
@@ -34,6 +34,12 @@ use utoipa::OpenApi;
     Explanation,
     RecallReport,
     ScoreReport,
+    Facts,
+    Rule,
+    RulesPreview,
+    AddedGraph,
+    AddedRules,
+    GraphStats,
 )))]
 struct Results;
 

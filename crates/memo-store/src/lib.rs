@@ -63,14 +63,14 @@ pub use self::snapshot::{
     CompletionStream, CompletionToken, CompletionTokens, ContentKind, ContextUnit, DigestReport,
     Document, DocumentChange, DocumentDiff, DocumentMatches, DocumentState, DocumentText, Excerpt,
     Explanation, Fact, Facts, FindOptions, FinishReason, ForgetPreview, GeneralCandidate,
-    GeneralSource, GeneralUnit, LexiconStats, MatchKind, MatchedContext, ModelCopy, ModelDiff,
-    Passage, PreviewDocument, PromptDiff, PromptMatch, Proof, ReadOptions, RecallReport, Rule,
-    RulesPreview, ScoreReport, SlotEvidence, Snapshot, Source, Stats, Stretch, StretchSource,
+    GeneralSource, GeneralUnit, GraphStats, LexiconStats, MatchKind, MatchedContext, ModelCopy,
+    ModelDiff, Passage, PreviewDocument, PromptDiff, PromptMatch, Proof, ReadOptions, RecallReport,
+    Rule, RulesPreview, ScoreReport, SlotEvidence, Snapshot, Source, Stats, Stretch, StretchSource,
     TextMatch, TextMatches, TokenScore, Transaction, VerifyReport, Version, WordClass, fresh_seed,
 };
 pub use self::source::{FILE_LABEL, FileConflict};
 pub use self::store::{
-    ChangeReport, Conflict, EditReport, FreezeReport, MemorizeReport, MergeReport, NewDocument,
-    OWN_GRAPH, RebuildReport, Receipt, RenamedDocument, Store,
+    AddedGraph, AddedRules, ChangeReport, Conflict, EditReport, FreezeReport, MemorizeReport,
+    MergeReport, NewDocument, OWN_GRAPH, RebuildReport, Receipt, RenamedDocument, Store,
 };
 pub use self::time::Timestamp;

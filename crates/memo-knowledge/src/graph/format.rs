@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use std::fmt;
+use std::str::FromStr;
 
 /// A format of a file of triples.
 ///
@@ -68,5 +69,35 @@ impl GraphFormat {
 impl fmt::Display for GraphFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+impl FromStr for GraphFormat {
+    type Err = String;
+
+    /// A format by its name, whatever its case and however its words are joined: `n-triples` and `ntriples` are N-Triples. The
+    /// error says what can be written.
+    fn from_str(name: &str) -> Result<Self, String> {
+        let bare = |name: &str| name.to_lowercase().replace(['-', '/', ' '], "");
+        let named = Self::ALL.into_iter().find(|format| bare(format.name()) == bare(name));
+        named.ok_or_else(|| {
+            let plain = |format: Self| format.name().to_lowercase().replace('/', "-");
+            format!("one of {}", Self::ALL.map(plain).join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_format_is_found_by_its_name() {
+        assert_eq!("N-Triples".parse(), Ok(GraphFormat::NTriples));
+        assert_eq!("rdfxml".parse(), Ok(GraphFormat::RdfXml));
+        assert_eq!("rdf-xml".parse(), Ok(GraphFormat::RdfXml));
+        let refused = "docx".parse::<GraphFormat>();
+        let all = "one of turtle, n-triples, n-quads, json-ld, rdf-xml, table";
+        assert_eq!(refused, Err(all.to_owned()));
     }
 }

@@ -1,5 +1,6 @@
 //! Forgetting, with previews and receipts, and its proof.
 
+use super::facts::FactPattern;
 use super::{Reason, respond};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
@@ -14,13 +15,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// What to forget: documents, a text wherever it stands, or the documents that fit all of `labels`, `glob` and
-/// `older_than` that are given.
+/// What to forget: documents, a text wherever it stands, facts of graphs, or the documents that fit all of `labels`, `glob`
+/// and `older_than` that are given.
 #[derive(Default, Deserialize, ToSchema)]
 pub(crate) struct ForgetRequest {
     document: Option<String>,
     documents: Option<Vec<String>>,
     text: Option<String>,
+    /// Facts, taken out of every graph that states them; what follows from them goes too.
+    facts: Option<FactPattern>,
     /// Labels that a document has.
     #[serde(default)]
     labels: BTreeMap<String, String>,
@@ -46,23 +49,28 @@ pub(crate) enum ForgetResponse {
 
 impl ForgetRequest {
     fn selection(self) -> Result<Selection, ApiError> {
-        let ForgetRequest { document, documents, text, labels, glob, older_than, .. } = self;
+        let ForgetRequest { document, documents, text, facts, labels, glob, older_than, .. } = self;
         let before = older_than.as_deref().map(Timestamp::ago).transpose()?;
         let filter = DocumentFilter { labels, glob, before };
         let filter = (filter != DocumentFilter::default()).then_some(filter);
-        match (document, documents, text, filter) {
-            (Some(id), None, None, None) => Ok(Selection::Documents(vec![id])),
-            (None, Some(ids), None, None) => Ok(Selection::Documents(ids)),
-            (None, None, Some(text), None) => Ok(Selection::Text(text)),
-            (None, None, None, Some(filter)) => Ok(Selection::Filter(filter)),
+        let given = [
+            document.map(|id| Selection::Documents(vec![id])),
+            documents.map(Selection::Documents),
+            text.map(Selection::Text),
+            facts.map(|pattern| Selection::Facts(pattern.into())),
+            filter.map(Selection::Filter),
+        ];
+        let mut given = given.into_iter().flatten();
+        match (given.next(), given.next()) {
+            (Some(what), None) => Ok(what),
             _ => Err(ApiError::bad_request(
-                "give one of `document`, `documents` and `text`, or any of `labels`, `glob` and `older_than`",
+                "give one of `document`, `documents`, `text` and `facts`, or any of `labels`, `glob` and `older_than`",
             )),
         }
     }
 }
 
-/// Forgets documents or a text for good, and says what that reached; or says what would go.
+/// Forgets documents, a text or facts for good, and says what that reached; or says what would go.
 #[utoipa::path(post, path = "/api/forget", tag = "forgetting", request_body = ForgetRequest, responses((status = 200, body = ForgetResponse), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 507, body = ErrorBody, description = "The disk has no room for it")))]
 pub(crate) async fn forget(
     State(app): State<App>,

@@ -1,10 +1,13 @@
-//! MeMo's own API: documents, queries, changes, tasks, and the state of the model.
+//! MeMo's own API: documents, facts, rules, queries, changes, tasks, and the state of the model.
 
 pub(crate) mod changes;
 pub(crate) mod documents;
+pub(crate) mod facts;
 pub(crate) mod forgetting;
+pub(crate) mod graphs;
 pub(crate) mod lexicon;
 pub(crate) mod queries;
+pub(crate) mod rules;
 pub(crate) mod status;
 pub(crate) mod tasks;
 

@@ -3,6 +3,7 @@
 mod access;
 mod common;
 mod fairness;
+mod knowledge;
 mod lexicon;
 #[cfg(unix)]
 mod load;

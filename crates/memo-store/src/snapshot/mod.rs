@@ -12,6 +12,7 @@ mod documents;
 mod explain;
 mod find;
 mod general;
+mod graphs;
 mod healing;
 mod knowledge;
 mod lexicon;
@@ -44,6 +45,7 @@ pub use self::explain::{
 };
 pub use self::find::{DocumentMatches, FindOptions, TextMatch, TextMatches};
 pub use self::general::{GeneralCandidate, GeneralSource, GeneralUnit};
+pub use self::graphs::GraphStats;
 pub use self::knowledge::{Fact, Facts, Rule, RulesPreview};
 pub use self::lexicon::{ClassMembers, WordClass};
 pub use self::matched::{MatchKind, PromptMatch};

@@ -19,11 +19,11 @@ impl Store {
         facts: &[Triple],
         reason: Option<&str>,
     ) -> Result<ChangeReport, Error> {
-        let empty = |fact: &Triple| {
-            [&fact.subject, &fact.predicate, &fact.object].into_iter().any(|n| n.trim().is_empty())
+        let nameless = |Triple { subject, predicate, object }: &Triple| {
+            [subject, predicate, object].into_iter().any(|name| name.trim().is_empty())
         };
-        if facts.iter().any(empty) {
-            let why = "a fact has a subject, a predicate and an object, and none of them is empty";
+        if facts.is_empty() || facts.iter().any(nameless) {
+            let why = "a fact needs a subject, a predicate and an object";
             return Err(Error::Invalid(why.to_owned()));
         }
         let mut change = self.begin(TransactionKind::Replace, reason)?;

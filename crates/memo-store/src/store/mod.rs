@@ -1,5 +1,6 @@
 //! The store: a model directory open for writing.
 
+mod additions;
 mod backup;
 mod edit;
 mod export;
@@ -13,6 +14,7 @@ mod rebuild;
 mod rollback;
 mod transaction;
 
+pub use self::additions::{AddedGraph, AddedRules};
 pub use self::edit::EditReport;
 pub use self::forget::Receipt;
 pub use self::freeze::FreezeReport;

@@ -3,6 +3,7 @@
 use super::{ModelOptions, ReasonOptions};
 use memo_knowledge::GraphFormat;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum GraphCommand {
@@ -49,7 +50,7 @@ pub(crate) struct GraphAddOptions {
     #[arg(long, value_name = "TAG")]
     pub(crate) language: Option<String>,
     /// The format; by default what the file's name says.
-    #[arg(long, value_name = "FORMAT", value_parser = format)]
+    #[arg(long, value_name = "FORMAT", value_parser = GraphFormat::from_str)]
     pub(crate) format: Option<GraphFormat>,
     #[command(flatten)]
     pub(crate) reason: ReasonOptions,
@@ -94,7 +95,7 @@ pub(crate) struct GraphExportOptions {
     /// The graph's id; by default all graphs.
     pub(crate) document: Option<String>,
     /// Turtle, N-Triples or a table.
-    #[arg(long, value_name = "FORMAT", value_parser = format, default_value = "turtle")]
+    #[arg(long, value_name = "FORMAT", value_parser = GraphFormat::from_str, default_value = "turtle")]
     pub(crate) format: GraphFormat,
 }
 
@@ -172,22 +173,4 @@ pub(crate) struct RulesWhyOptions {
     pub(crate) model: PathBuf,
     /// A text that rules say, or its beginning; or a fact, as "subject | predicate | object".
     pub(crate) statement: String,
-}
-
-/// A format by its name.
-fn format(name: &str) -> Result<GraphFormat, String> {
-    let named = GraphFormat::ALL.into_iter().find(|format| same(format.name(), name));
-    named.ok_or_else(|| {
-        let names: Vec<String> = GraphFormat::ALL.iter().map(|f| plain(f.name())).collect();
-        format!("one of {}", names.join(", "))
-    })
-}
-
-fn same(a: &str, b: &str) -> bool {
-    let bare = |name: &str| plain(name).replace('-', "");
-    bare(a) == bare(b)
-}
-
-fn plain(name: &str) -> String {
-    name.to_lowercase().replace(['/', ' '], "-")
 }
