@@ -302,10 +302,10 @@ impl KnowledgeChange {
 
     /// What comes to the memory, with a positive weight, and what goes.
     pub(crate) fn written(&self, blueprint: &Blueprint) -> Result<Vec<Written>, Error> {
-        if let (Some(before), Some(after)) = (&self.before, &self.after) {
-            if Arc::ptr_eq(before, after) {
-                return Ok(Vec::new());
-            }
+        if let (Some(before), Some(after)) = (&self.before, &self.after)
+            && Arc::ptr_eq(before, after)
+        {
+            return Ok(Vec::new());
         }
         let mut change = self.after.as_ref().map(|known| known.statements()).unwrap_or_default();
         if let Some(before) = &self.before {

@@ -9,7 +9,6 @@ use crate::record::{DocumentRecord, VersionRecord};
 use memo::words::each_unit;
 use memo_knowledge::{Graph, Limits, Rules, Triple, Vocabulary};
 use rayon::prelude::*;
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -86,7 +85,7 @@ impl Sayer<'_> {
         Ok(said)
     }
 
-    fn say(&self, document: &DocumentRecord, content: &Cow<'_, Content>) -> Result<Said, Error> {
+    fn say(&self, document: &DocumentRecord, content: &Content) -> Result<Said, Error> {
         let document = document.id.clone();
         let mut said = Said { document, triples: Vec::new(), texts: Vec::new() };
         for part in &content.parts {

@@ -5,7 +5,8 @@ use super::transaction::ChangeReport;
 use crate::error::Error;
 use crate::ledger::Content;
 use crate::record::{Role, TransactionKind};
-use memo_knowledge::{Graph, Triple, TriplePattern};
+use memo_knowledge::{Graph, Triple};
+use std::collections::HashSet;
 
 /// The graph that facts go to which no other graph has a place for.
 pub const OWN_GRAPH: &str = "facts";
@@ -25,10 +26,10 @@ impl Store {
             let Some(version) = document.live().filter(|v| v.role == Role::Graph) else { continue };
             let text = self.blueprint.text(&self.ledger()?.content(&document, version)?);
             let mut graph = Graph::from_text(&text)?;
-            let stated: Vec<&Triple> = facts
-                .iter()
-                .filter(|fact| graph.facts().iter().any(|t| about(fact).matches(t)))
-                .collect();
+            let known = graph.facts();
+            let known: HashSet<(&str, &str)> =
+                known.iter().map(|t| (t.subject.as_str(), t.predicate.as_str())).collect();
+            let stated: Vec<&Triple> = facts.iter().filter(|fact| says(&known, fact)).collect();
             if document.id == OWN_GRAPH {
                 own = Some((document, graph, stated));
                 continue;
@@ -36,11 +37,8 @@ impl Store {
             if stated.is_empty() {
                 continue;
             }
-            for fact in &stated {
-                graph.remove(&about(fact));
-                graph.insert(fact);
-            }
-            missing.retain(|fact| !stated.contains(fact));
+            missing.retain(|fact| !says(&known, fact));
+            graph.restate(stated);
             let content = self.graph_content(&graph)?;
             let digest = self.ledger()?.digest(&content);
             if digest != version.digest {
@@ -54,13 +52,11 @@ impl Store {
                 None => (change.new_document(OWN_GRAPH.to_owned()), Graph::default(), Vec::new()),
             },
         };
-        missing
-            .extend(stated.into_iter().filter(|fact| !missing.contains(fact)).collect::<Vec<_>>());
+        let known: HashSet<&Triple> = missing.iter().copied().collect();
+        let more: Vec<&Triple> = stated.into_iter().filter(|fact| !known.contains(fact)).collect();
+        missing.extend(more);
         if !missing.is_empty() {
-            for fact in missing {
-                graph.remove(&about(fact));
-                graph.insert(fact);
-            }
+            graph.restate(missing);
             let content = self.graph_content(&graph)?;
             let digest = self.ledger()?.digest(&content);
             if document.live().is_none_or(|version| version.digest != digest) {
@@ -92,12 +88,7 @@ impl Store {
     }
 }
 
-/// Whatever is said of a fact's subject and predicate.
-fn about(fact: &Triple) -> TriplePattern {
-    let Triple { subject, predicate, .. } = fact;
-    TriplePattern {
-        subject: Some(subject.clone()),
-        predicate: Some(predicate.clone()),
-        object: None,
-    }
+/// Whether something is said of a fact's subject and predicate, of all of which something is.
+fn says(known: &HashSet<(&str, &str)>, fact: &Triple) -> bool {
+    known.contains(&(fact.subject.as_str(), fact.predicate.as_str()))
 }
