@@ -52,6 +52,14 @@ pub enum GraphErrorKind {
         /// The most that is read.
         limit: usize,
     },
+    /// An XML file whose entities are not safe to replace by their texts.
+    #[error(
+        "it has {what}, which cannot be read safely; replace them by their texts, or convert the file to Turtle or N-Triples"
+    )]
+    Entities {
+        /// What is wrong with them.
+        what: &'static str,
+    },
     /// A row that has not three columns.
     #[error(
         "this row has {columns} columns; write subject, predicate and object in three, with tabs between them, or commas in CSV"

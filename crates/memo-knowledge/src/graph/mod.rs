@@ -11,6 +11,7 @@ mod read;
 mod table;
 mod term;
 mod write;
+mod xml;
 
 pub use error::{GraphError, GraphErrorKind};
 pub use format::GraphFormat;
@@ -100,15 +101,16 @@ impl Graph {
         let language = options.language.as_deref().map(language_tag).transpose().map_err(error)?;
         let mut graph = Self { language, ..Self::default() };
         let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-        let mut take = |triple| {
-            if !graph.triples.insert(triple) {
-                graph.duplicates += 1;
-            }
-        };
+        let mut triples = Vec::new();
+        let mut take = |triple| triples.push(triple);
         match format {
             GraphFormat::Table => table::read(bytes, &mut take)?,
             _ => read::read(bytes, format, &mut take)?,
         }
+        let count = triples.len();
+        triples.sort_unstable();
+        graph.triples = triples.into_iter().collect();
+        graph.duplicates = count - graph.triples.len();
         Ok(graph)
     }
 
@@ -136,7 +138,7 @@ impl Graph {
         if let Some(language) = &self.language {
             text.extend([LANGUAGE_LINE, language, "\n"]);
         }
-        text + &self.write(GraphFormat::Table)
+        text + &self.rows()
     }
 
     /// Counts what there is.
@@ -279,6 +281,3 @@ fn language_tag(language: &str) -> Result<String, GraphErrorKind> {
     }
     Err(GraphErrorKind::Language { language: language.chars().take(40).collect() })
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,6 +4,7 @@ use super::error::{GraphError, GraphErrorKind};
 use super::format::GraphFormat;
 use super::json;
 use super::term::Term;
+use super::xml;
 use oxjsonld::{JsonLdErrorCode, JsonLdParser};
 use oxrdf::{BlankNode, NamedOrBlankNode, Triple};
 use oxrdfxml::RdfXmlParser;
@@ -49,15 +50,21 @@ pub(super) fn read(
 }
 
 fn read_xml(bytes: &[u8], take: &mut dyn FnMut(Triple)) -> Result<(), GraphError> {
+    let error =
+        |line, kind| GraphError { format: Some(GraphFormat::RdfXml), line: Some(line), kind };
+    xml::check(bytes).map_err(|(line, kind)| error(line, kind))?;
     let parser = RdfXmlParser::new().with_base_iri(BASE).unwrap_or_default();
     let mut triples = parser.for_slice(bytes);
     while let Some(triple) = triples.next() {
-        take(triple.map_err(|error| {
+        take(triple.map_err(|problem| {
             let seen = usize::try_from(triples.buffer_position()).unwrap_or(0).min(bytes.len());
-            let line = line_of(&bytes[..seen]);
-            let kind = GraphErrorKind::Syntax { problem: error.to_string() };
-            GraphError { format: Some(GraphFormat::RdfXml), line: Some(line), kind }
+            let kind = GraphErrorKind::Syntax { problem: problem.to_string() };
+            error(line_of(&bytes[..seen]), kind)
         })?);
+    }
+    if !xml::is_whole(bytes) {
+        let problem = "the file ends before its first element does".to_owned();
+        return Err(error(line_of(bytes), GraphErrorKind::Syntax { problem }));
     }
     Ok(())
 }

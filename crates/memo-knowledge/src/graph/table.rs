@@ -9,7 +9,8 @@ use super::format::GraphFormat;
 use super::read::line_of;
 use super::term::{Position, Term};
 
-const HEADING: [&str; 3] = ["subject", "predicate", "object"];
+/// What a heading says.
+pub(super) const HEADING: [&str; 3] = ["subject", "predicate", "object"];
 
 pub(super) fn read(bytes: &[u8], take: &mut dyn FnMut([Term; 3])) -> Result<(), GraphError> {
     let at = |line, kind| GraphError { format: Some(GraphFormat::Table), line: Some(line), kind };
@@ -46,13 +47,18 @@ pub(super) fn read(bytes: &[u8], take: &mut dyn FnMut([Term; 3])) -> Result<(), 
                 return Err(at(line, GraphErrorKind::Syntax { problem: error.to_string() }));
             }
         }
-        let line = record.position().map_or(line, csv::Position::line);
         if record.iter().all(|cell| cell.trim().is_empty()) {
             continue;
         }
         let is_heading = std::mem::take(&mut heading) && is_heading(record.iter());
         if !is_heading {
-            take(row(record.iter()).map_err(|kind| at(line, kind))?);
+            take(row(record.iter()).map_err(|kind| {
+                // A record begins where the one before it ends, so empty lines between them are its own.
+                let begin = record.position().map_or(0, csv::Position::byte) as usize;
+                let blank = |byte: &u8| matches!(byte, b'\r' | b'\n');
+                let blank = bytes[begin..].iter().take_while(|byte| blank(byte)).count();
+                at(line_of(&bytes[..begin + blank]), kind)
+            })?);
         }
     }
 }

@@ -148,7 +148,7 @@ impl Term {
                 return term;
             }
         }
-        Self(node.to_string().into())
+        Self(["<", node.as_str(), ">"].concat().into())
     }
 
     pub(super) fn of_literal(literal: &Literal) -> Self {

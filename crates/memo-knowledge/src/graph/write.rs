@@ -2,6 +2,7 @@
 
 use super::Graph;
 use super::format::GraphFormat;
+use super::table::HEADING;
 use super::term::Term;
 use oxjsonld::JsonLdSerializer;
 use oxrdf::{GraphName, NamedNode, NamedOrBlankNode, Triple};
@@ -10,7 +11,8 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 impl Graph {
-    /// Writes all triples, labels included, in a format that others read. Plain names become IRIs: `urn:memo:` and the name.
+    /// Writes all triples, labels included, in a format that others read. In RDF, plain names become
+    /// IRIs: `urn:memo:` and the name. A table has tabs and a heading.
     ///
     /// RDF/XML is not written ([`GraphFormat::is_written`]); asked for it, this gives Turtle.
     ///
@@ -24,13 +26,18 @@ impl Graph {
     /// ```
     pub fn write(&self, format: GraphFormat) -> String {
         match format {
-            GraphFormat::Table => self.lines(|term| term.as_str().into(), ["\t", "\t", "\n"]),
+            GraphFormat::Table => format!("{}\n{}", HEADING.join("\t"), self.rows()),
             GraphFormat::NTriples | GraphFormat::NQuads => {
                 self.lines(Term::to_rdf, [" ", " ", " .\n"])
             }
             GraphFormat::Turtle | GraphFormat::RdfXml => self.turtle(),
             GraphFormat::JsonLd => self.json_ld(),
         }
+    }
+
+    /// The rows of a table, without a heading: the text form.
+    pub(super) fn rows(&self) -> String {
+        self.lines(|term| term.as_str().into(), ["\t", "\t", "\n"])
     }
 
     fn lines(&self, written: impl Fn(&Term) -> Cow<'_, str>, after: [&str; 3]) -> String {

@@ -7,6 +7,7 @@ mod error;
 mod parse;
 mod pieces;
 mod strata;
+mod variables;
 
 pub use error::RulesError;
 pub(crate) use pieces::{Piece, fill};

@@ -233,6 +233,3 @@ fn triple_of(atom: &Atom, values: &[String]) -> Triple {
     let [subject, predicate, object] = atom.each_ref().map(name);
     Triple { subject, predicate, object }
 }
-
-#[cfg(test)]
-mod tests;

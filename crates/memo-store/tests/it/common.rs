@@ -2,10 +2,11 @@
 #![allow(unreachable_pub)]
 
 use memo::lexicon::Lexicon;
-use memo::sparse::{Digest, Memory, Settings, Span};
+use memo::sparse::{Asked, Digest, Memory, Question, Settings, Span};
 use memo::words::Words;
 use memo_store::{CompletionOptions, DocumentState, NewModel, Snapshot, Store};
 use memo_text::Tokenizer;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,14 +17,15 @@ pub fn small() -> NewModel {
 
 /// The digest of a memory that knows only these parts of documents, and these edits (prompt, target, weight).
 pub fn digest_of(parts: &[String], edits: &[(String, String, i32)]) -> Digest {
-    digest_with(None, parts, edits)
+    digest_with(None, parts, edits, &BTreeMap::new())
 }
 
-/// The same, of a memory with a lexicon.
+/// The same, of a memory with a lexicon, and facts with their weights.
 pub fn digest_with(
     lexicon: Option<Arc<Lexicon>>,
     parts: &[String],
     edits: &[(String, String, i32)],
+    facts: &BTreeMap<(String, String, String), i32>,
 ) -> Digest {
     let tokenizer = Tokenizer::bytes();
     let settings = Settings::new(257, 256, 7).unwrap().with_words();
@@ -41,6 +43,16 @@ pub fn digest_with(
         let document = tokenizer.encode(&format!("{prompt}{target}")).unwrap();
         let positions = prompt.len()..document.len();
         memory.write(&[Span::part(&document, positions, *weight)]).unwrap();
+    }
+    for ((subject, predicate, object), weight) in facts {
+        let [subject, predicate, object] =
+            [subject, predicate, object].map(|name| tokenizer.encode(name).unwrap());
+        for (known, asked, answer) in
+            [(&subject, Asked::Object, &object), (&object, Asked::Subject, &subject)]
+        {
+            let question = Question { known, predicate: &predicate, asked };
+            memory.write(&[Span::answer(question, answer, *weight)]).unwrap();
+        }
     }
     memory.digest().unwrap()
 }

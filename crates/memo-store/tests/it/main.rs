@@ -14,6 +14,7 @@ mod fuzz;
 mod golden;
 mod healing;
 mod kill;
+mod knowledge;
 mod large;
 mod lexicon;
 #[cfg(unix)]

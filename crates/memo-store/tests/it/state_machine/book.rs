@@ -1,16 +1,20 @@
 //! An account of documents, versions and transactions that knows nothing of memories: what the store is compared with.
 
+use super::knowledge::{Fact, Known, RULES, lines};
 use super::numbered;
 use crate::common::digest_with;
 use memo::sparse::Digest;
 use memo_store::Conflict;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a version says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Said {
     Text(Vec<String>),
     Edit(String, String, i32),
+    Graph(BTreeSet<Fact>),
+    /// The file of rules of that number.
+    Rules(usize),
 }
 
 impl Said {
@@ -18,6 +22,8 @@ impl Said {
         match self {
             Said::Text(parts) => parts.iter().any(|part| part.contains(text)),
             Said::Edit(prompt, target, _) => format!("{prompt}{target}").contains(text),
+            Said::Graph(facts) => lines(facts).iter().any(|line| line.contains(text)),
+            Said::Rules(number) => RULES[*number].contains(text),
         }
     }
 }
@@ -91,7 +97,7 @@ impl Book {
         self.log.push(Done { forget, undone: false, undoes: None, moves });
     }
 
-    pub(super) fn live(&self) -> impl Iterator<Item = (&String, &Said)> {
+    pub(super) fn live(&self) -> impl Iterator<Item = (&String, &Said)> + Clone {
         self.entries.iter().filter_map(|(id, entry)| Some((id, entry.live()?)))
     }
 
@@ -103,9 +109,12 @@ impl Book {
                 Said::Edit(prompt, target, weight) => {
                     edits.push((prompt.clone(), target.clone(), *weight));
                 }
+                Said::Graph(_) | Said::Rules(_) => {}
             }
         }
-        digest_with(numbered(self.lexicon), &parts, &edits)
+        let known = Known::of(self.live().map(|(_, said)| said), self.lexicon);
+        parts.extend(known.texts);
+        digest_with(numbered(self.lexicon), &parts, &edits, &known.facts)
     }
 
     /// Documents under their ids, or `None` if one is given twice with different texts. New ones without an id are
@@ -211,7 +220,16 @@ impl Book {
                         Step::Add(id, Said::Text(pieces), live)
                     }
                 }
-                (Some(Said::Edit(..)), _) => Step::Move(id, None),
+                (Some(Said::Graph(facts)), Some((_, live))) => {
+                    let mut facts = facts.clone();
+                    facts.retain(|fact| !lines(&BTreeSet::from([fact.clone()]))[0].contains(text));
+                    if facts.is_empty() {
+                        Step::Move(id, None)
+                    } else {
+                        Step::Add(id, Said::Graph(facts), live)
+                    }
+                }
+                (Some(Said::Edit(..) | Said::Rules(_)), _) => Step::Move(id, None),
                 (_, place) => Step::Move(id, place),
             }
         });
@@ -221,6 +239,39 @@ impl Book {
             let versions = &mut self.entries.get_mut(&id)?.versions;
             for (version, said) in before.versions.iter().enumerate() {
                 if knows(said) {
+                    versions[version] = None;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Takes all facts with a subject out of every graph.
+    pub(super) fn forget_facts(&mut self, subject: &str) -> Option<()> {
+        let about = |said: &Option<Said>| matches!(said, Some(Said::Graph(facts)) if facts.iter().any(|fact| fact.0 == subject));
+        let known = self.entries.iter().filter(|(_, entry)| entry.versions.iter().any(about));
+        let known: Vec<(String, Entry)> = known.map(|(id, e)| (id.clone(), e.clone())).collect();
+        if known.is_empty() {
+            return None;
+        }
+        let steps = known.iter().map(|(id, entry)| match (entry.current(), entry.place) {
+            (Some(Said::Graph(facts)), Some((_, live))) if facts.iter().any(|f| f.0 == subject) => {
+                let mut facts = facts.clone();
+                facts.retain(|fact| fact.0 != subject);
+                if facts.is_empty() {
+                    Step::Move(id.clone(), None)
+                } else {
+                    Step::Add(id.clone(), Said::Graph(facts), live)
+                }
+            }
+            (_, place) => Step::Move(id.clone(), place),
+        });
+        let steps = steps.collect();
+        self.record(true, steps);
+        for (id, before) in known {
+            let versions = &mut self.entries.get_mut(&id)?.versions;
+            for (version, said) in before.versions.iter().enumerate() {
+                if about(said) {
                     versions[version] = None;
                 }
             }

@@ -91,7 +91,7 @@ impl World {
     pub(super) fn damage(&mut self, which: usize, bit: usize) {
         let texts = self.book.live().filter_map(|(id, said)| match said {
             Said::Text(parts) => parts.iter().find(|part| !part.is_empty()).map(|part| (id, part)),
-            Said::Edit(..) => None,
+            Said::Edit(..) | Said::Graph(_) | Said::Rules(_) => None,
         });
         let texts: Vec<(String, String)> =
             texts.map(|(id, part)| (id.clone(), part.clone())).collect();

@@ -7,13 +7,16 @@
 
 mod book;
 mod faults;
+mod knowledge;
 
 use self::book::{Book, Said, Step};
+use self::knowledge::RULES;
 use crate::common::{lexicon, small};
 #[cfg(unix)]
 use crate::disk::Disk;
 use memo::lexicon::Lexicon;
-use memo_store::{Conflict, NewDocument, Observer, Snapshot, Store};
+use memo_knowledge::{Graph, Triple, TriplePattern};
+use memo_store::{Conflict, NewDocument, Observer, Selection, Snapshot, Store};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -33,6 +36,12 @@ enum Action {
     ForgetDocument(&'static str),
     ForgetUnnamed,
     ForgetText(&'static str),
+    /// Of the graph of this name, which then has these facts.
+    Graph(&'static str, Vec<(&'static str, &'static str, &'static str)>),
+    /// The document of this name, which is then the file of rules of that number.
+    Rules(&'static str, usize),
+    /// All facts with a subject.
+    ForgetFacts(&'static str),
     Checkpoint,
     /// With the lexicon of that number.
     Rebuild(usize),
@@ -68,6 +77,11 @@ fn id() -> impl Strategy<Value = &'static str> {
     select(vec!["a", "a", "b", "b", "c", "a~2", "edit-2", "edit-3"])
 }
 
+/// Names of subjects and objects, among them such as sentences have.
+fn name() -> impl Strategy<Value = &'static str> {
+    select(vec!["owl", "cat", "bat", "é"])
+}
+
 fn text() -> impl Strategy<Value = String> {
     let words = vec!["owl ", "cat ", "reads ", "at night. ", "sleeps", "aaa", "é"];
     vec(select(words), 0..5).prop_map(|words| words.concat())
@@ -99,6 +113,9 @@ fn change() -> impl Strategy<Value = Action> {
         6 => vec(document, 0..4).prop_map(Action::Memorize),
         1 => (id(), long()).prop_map(|(id, text)| Action::Memorize(vec![(Some(id), text)])),
         1 => id().prop_map(Action::Retire),
+        2 => (id(), vec((name(), select(vec!["likes", "knows"]), name()), 1..4))
+            .prop_map(|(id, facts)| Action::Graph(id, facts)),
+        2 => (id(), 0..RULES.len()).prop_map(|(id, number)| Action::Rules(id, number)),
         2 => (text(), select(vec![" noon", "x", "aaa", ""])).prop_map(|(p, t)| Action::Edit(p, t)),
     ]
 }
@@ -115,6 +132,7 @@ fn action() -> impl Strategy<Value = Action> {
         1 => id().prop_map(Action::ForgetDocument),
         1 => Just(Action::ForgetUnnamed),
         2 => piece().prop_map(Action::ForgetText),
+        1 => name().prop_map(Action::ForgetFacts),
         1 => Just(Action::Checkpoint),
         1 => (0..LEXICONS).prop_map(Action::Rebuild),
         2 => Just(Action::Reopen),
@@ -215,6 +233,19 @@ impl World {
             Action::ForgetText(text) => {
                 (store.forget_text(text, None).map(drop), book.forget_text(text))
             }
+            Action::Graph(id, facts) => return self.graph(id, facts),
+            Action::Rules(id, number) => {
+                let rules = NewDocument::rules(RULES[*number]).with_id(*id);
+                return self.memorize_as(id, rules, Said::Rules(*number));
+            }
+            Action::ForgetFacts(subject) => {
+                let subject_of = TriplePattern {
+                    subject: Some((*subject).to_owned()),
+                    ..TriplePattern::default()
+                };
+                let forgot = store.forget_selection(&Selection::Facts(subject_of), None);
+                (forgot.map(drop), book.forget_facts(subject))
+            }
             Action::Checkpoint => (store.checkpoint(), Some(())),
             Action::Rebuild(lexicon) => {
                 book.lexicon = *lexicon;
@@ -279,6 +310,25 @@ impl World {
         assert_eq!(done.transaction.is_some(), !done.added.is_empty() || !done.updated.is_empty());
     }
 
+    fn graph(&mut self, id: &str, facts: &[(&str, &str, &str)]) {
+        let mut graph = Graph::default();
+        for (subject, predicate, object) in facts {
+            graph.insert(&Triple::new(*subject, *predicate, *object));
+        }
+        let facts = facts.iter().map(|(s, p, o)| ((*s).into(), (*p).into(), (*o).into()));
+        let said = Said::Graph(facts.collect());
+        self.memorize_as(id, NewDocument::graph(&graph).with_id(id), said);
+    }
+
+    fn memorize_as(&mut self, id: &str, document: NewDocument, said: Said) {
+        let done = self.store().memorize([document], None).unwrap();
+        let known = self.book.entry(id).live() == Some(&said);
+        assert_eq!(done.transaction.is_none(), known);
+        if !known {
+            self.book.record(false, vec![Step::Add(id.to_owned(), said, true)]);
+        }
+    }
+
     /// Whether an edit wins, and how heavy it must be, is for the memory to say.
     fn edit(&mut self, prompt: &str, target: &str) {
         let done = self.store().edit(prompt, target, None);
@@ -316,6 +366,12 @@ impl World {
             match said {
                 Said::Text(parts) => assert_eq!(text, parts.join("\n")),
                 Said::Edit(prompt, target, _) => assert_eq!(text, format!("{prompt}{target}")),
+                Said::Graph(facts) => {
+                    let mut expected = knowledge::lines(facts);
+                    expected.sort();
+                    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
+                }
+                Said::Rules(number) => assert_eq!(text, RULES[*number]),
             }
         }
         let verified = self.store().verify(&Observer::default()).unwrap();
