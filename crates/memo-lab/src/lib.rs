@@ -16,6 +16,7 @@ pub mod forgetting;
 pub mod generalize;
 mod inputs;
 mod journal;
+pub mod knowledge;
 mod lab;
 pub mod layers;
 mod page;

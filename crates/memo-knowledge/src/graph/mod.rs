@@ -16,10 +16,11 @@ mod xml;
 pub use error::{GraphError, GraphErrorKind};
 pub use format::GraphFormat;
 
-use crate::triple::{Triple, TriplePattern};
+use crate::triple::{Triple, TriplePattern, collapse};
 use names::Names;
 use serde::Serialize;
-use std::collections::{BTreeSet, HashSet};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use term::Term;
 
 /// The most bytes of one file of triples: 1 GiB.
@@ -200,26 +201,46 @@ impl Graph {
         self.remove_where(everything, |names| pattern.matches_names(names))
     }
 
-    /// Removes what is said of the subjects and predicates of some facts, as [`Graph::remove`] does, in one pass.
-    pub fn remove_about(&mut self, facts: &[&Triple]) -> usize {
-        let about: HashSet<(&str, &str)> =
-            facts.iter().map(|fact| (fact.subject.as_str(), fact.predicate.as_str())).collect();
-        self.remove_where(false, |[subject, predicate, _]| {
-            subject.zip(predicate).is_some_and(|asked| about.contains(&asked))
-        })
+    /// States facts anew: whatever is said of the subject and predicate of each goes, in one pass, and the facts come instead. Of
+    /// several facts with the same subject and predicate, the last. Says how many triples went.
+    ///
+    /// ```
+    /// use memo_knowledge::{Graph, Triple};
+    ///
+    /// let mut graph = Graph::from_text("France\tcapital\tLyon\nFrance\tcapital\tNice\nSpain\tcapital\tMadrid\n")?;
+    /// assert_eq!(graph.restate([&Triple::new("France", "capital", "Paris")]), 2);
+    /// assert_eq!(graph.to_text(), "France\tcapital\tParis\nSpain\tcapital\tMadrid\n");
+    /// # Ok::<(), memo_knowledge::GraphError>(())
+    /// ```
+    pub fn restate<'a>(&mut self, facts: impl IntoIterator<Item = &'a Triple>) -> usize {
+        let facts: BTreeMap<(Cow<'_, str>, Cow<'_, str>), &Triple> = facts
+            .into_iter()
+            .map(|fact| ((collapse(&fact.subject), collapse(&fact.predicate)), fact))
+            .collect();
+        let gone = self.remove_where(false, |names| match names {
+            [Some(subject), Some(predicate), _] => {
+                facts.contains_key(&(Cow::Borrowed(subject), Cow::Borrowed(predicate)))
+            }
+            _ => false,
+        });
+        for fact in facts.values() {
+            self.insert(fact);
+        }
+        gone
     }
 
+    /// Removes triples by their names. With `everything`, all labels go too.
     fn remove_where(
         &mut self,
         everything: bool,
-        asked: impl Fn([Option<&str>; 3]) -> bool,
+        is_asked: impl Fn([Option<&str>; 3]) -> bool,
     ) -> usize {
         let names = Names::new(self);
         let asked = |triple: &&[Term; 3]| {
             let found = names.of_triple(triple);
             let [subject, predicate, object] = &found;
             !names::is_label(triple)
-                && asked([subject.as_deref(), predicate.as_deref(), object.as_deref()])
+                && is_asked([subject.as_deref(), predicate.as_deref(), object.as_deref()])
         };
         let gone: Vec<[Term; 3]> = self.triples.iter().filter(asked).cloned().collect();
         for triple in &gone {

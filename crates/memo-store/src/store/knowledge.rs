@@ -33,10 +33,6 @@ impl Store {
             let Some(version) = document.live().filter(|v| v.role == Role::Graph) else { continue };
             let text = self.blueprint.text(&self.ledger()?.content(&document, version)?);
             let mut graph = Graph::from_text(&text)?;
-            if document.id == OWN_GRAPH {
-                own = Some((document, graph));
-                continue;
-            }
             let known = graph.facts();
             let mut said: HashMap<(&str, &str), Vec<&str>> = HashMap::new();
             for fact in &known {
@@ -47,13 +43,13 @@ impl Store {
                 said.get(&about(fact)).is_some_and(|objects| objects[..] != [fact.object.as_str()])
             };
             let stated: Vec<&Triple> = facts.iter().filter(differs).collect();
-            graph.remove_about(&stated);
-            for fact in stated {
-                graph.insert(fact);
+            graph.restate(stated);
+            if document.id == OWN_GRAPH {
+                own = Some((document, graph));
+            } else {
+                self.set_graph(&mut change, document, &graph)?;
             }
-            self.set_graph(&mut change, document, &graph)?;
         }
-        // What its own graph says of them is theirs to say now.
         let (document, mut graph) = match own {
             Some(own) => own,
             None => match self.ledger()?.document(OWN_GRAPH)? {
@@ -66,10 +62,7 @@ impl Store {
                 None => (change.new_document(OWN_GRAPH.to_owned()), Graph::default()),
             },
         };
-        graph.remove_about(&facts.iter().collect::<Vec<_>>());
-        for fact in missing {
-            graph.insert(fact);
-        }
+        graph.restate(missing);
         if !graph.is_empty() || document.live().is_some() {
             self.set_graph(&mut change, document, &graph)?;
         }

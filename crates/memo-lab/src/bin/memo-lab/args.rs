@@ -49,6 +49,12 @@ pub(crate) enum Command {
     )]
     Generalize(GeneralizeOptions),
 
+    /// Memorize facts, and measure what rules make of them: other wordings, backwards, two steps, edits, forgetting, speed.
+    #[command(
+        after_help = "Examples:\n  memo-lab knowledge --quick\n  memo-lab knowledge --data facts --out results"
+    )]
+    Knowledge(KnowledgeOptions),
+
     /// Memorize random texts in one to three layers and measure recall: the paper's Fig. 4.
     #[command(
         after_help = "Examples:\n  memo-lab layers --quick\n  memo-lab layers --out results --authors fig4.csv"
@@ -168,6 +174,17 @@ pub(crate) struct GeneralizeOptions {
     /// The folder of WordNet's files (Debian's wordnet-base has them in /usr/share/wordnet), to try its classes too.
     #[arg(long, value_name = "DIR")]
     pub(crate) wordnet: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) grid: GridOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct KnowledgeOptions {
+    /// A folder with ParaRel's facts and patterns, pararel/triples.tsv and pararel/patterns.tsv, and CounterFact's records,
+    /// counterfact-2000.json; without it, facts are made up.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) grid: GridOptions,

@@ -7,7 +7,7 @@ use args::{Args, Command, GridOptions};
 use memo_lab::text::duration;
 use memo_lab::{
     Lab, Observer, Options, Page, Step, capacity, cues, editing, examples, forgetting, generalize,
-    layers, speed, vectors,
+    knowledge, layers, speed, vectors,
 };
 use memo_terminal::output::Report;
 use memo_terminal::progress::Progress;
@@ -39,6 +39,9 @@ fn run(command: &Command, progress: &Progress) -> anyhow::Result<Box<dyn Report>
             let wordnet = options.wordnet.as_deref();
             generalize::run(lab, &options.text, &options.tokenizer, wordnet)
         }),
+        Command::Knowledge(options) => {
+            on_grid(&options.grid, progress, |lab| knowledge::run(lab, options.data.as_deref()))
+        }
         Command::Layers(options) => {
             on_grid(&options.grid, progress, |lab| layers::run(lab, options.authors.as_deref()))
         }
