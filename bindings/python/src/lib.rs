@@ -10,6 +10,7 @@ mod dense;
 mod error;
 mod files;
 mod forget;
+mod knowledge;
 mod lexicon;
 mod memo;
 mod model;
