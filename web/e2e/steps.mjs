@@ -11,6 +11,15 @@ const FERRY =
 
 const DRIVE = "Anna drives a Volvo to Rome. She stays there until spring.";
 
+const FAMILY = `[templates]
+"home" = "The home of {subject} is {object}."
+
+[[rule]]
+name = "home"
+when = [["{x}", "works at", "{y}"], ["{y}", "stands in", "{z}"]]
+then = ["{x}", "home", "{z}"]
+`;
+
 const button = (page, name) => page.getByRole("button", { name, exact: true });
 const tokens = (page) => page.getByRole("listbox", { name: "Tokens" }).getByRole("option");
 const digest = (page) => page.getByLabel("The memory").locator("code").getAttribute("title");
@@ -142,6 +151,76 @@ export const steps = {
     await button(page, "Forget for good").click();
     await page.getByLabel("Receipt").waitFor();
     await button(page, "Done").click();
+  },
+
+  async "facts are stated, rules tried and added, and what follows is explained and forgotten"({ page, shot }) {
+    const before = await digest(page);
+    await button(page, "Knowledge").click();
+    const knowledge = page.getByRole("dialog", { name: "Knowledge" });
+    await knowledge.getByText("No such fact is known.").waitFor();
+    const stating = knowledge.getByRole("form", { name: "State a fact" });
+    const state = async (...parts) => {
+      for (const [index, name] of ["Subject", "Predicate", "Object"].entries()) {
+        await stating.getByLabel(name).fill(parts[index]);
+      }
+      // By the keyboard.
+      await page.keyboard.press("Enter");
+      await knowledge.getByRole("list", { name: "Facts" }).getByText(parts[2]).first().waitFor();
+    };
+    await state("Irena Vale", "works at", "the library");
+    await state("the library", "stands in", "Os");
+    await button(knowledge, "Correct the library | stands in | Os").click();
+    assert.equal(await page.evaluate(() => document.activeElement.value), "Os");
+    await state("the library", "stands in", "Osk");
+    await button(knowledge, "Correct the library | stands in | Os").waitFor({ state: "detached" });
+    await button(knowledge, "Rules").click();
+    await knowledge.getByText("There are no rules yet.").waitFor();
+    const rules = knowledge.getByLabel("Rules, in TOML");
+    await rules.fill(FAMILY);
+    const preview = knowledge.getByRole("status", { name: "Preview" });
+    await preview.getByText("The home of Irena Vale is Osk.").waitFor();
+    await knowledge.getByRole("textbox", { name: "Name" }).fill("homes.toml");
+    await shot(page, "rules-light");
+    await button(knowledge, "Add rules").click();
+    await knowledge.getByRole("region", { name: "Rules of homes.toml" }).getByText("1 fact follows").waitFor();
+    // Found from the other end, and explained.
+    await button(knowledge, "Facts").click();
+    const search = knowledge.getByRole("search", { name: "Search facts" });
+    await search.getByLabel("Object").fill("osk");
+    await search.getByLabel("Predicate").fill("home");
+    await button(knowledge, "Why Irena Vale | home | Osk").click();
+    const derivation = knowledge.getByRole("list", { name: "Derivation" });
+    await derivation.getByText("stated in facts").first().waitFor();
+    assert.match(await derivation.textContent(), /^Irena Vale \| home \| Oskby home/);
+    await shot(page, "facts-light");
+    await page.keyboard.press("Escape");
+    // What follows is said, and the reason says why.
+    assert.match(await complete(page, "The home of Irena Vale is"), /^ Osk/);
+    await tokens(page).first().click();
+    const why = page.getByRole("region", { name: "Why" }).getByRole("list", { name: "Derivation" });
+    await why.getByText("by home").first().waitFor();
+    await shot(page, "derivation-light");
+    // A forgotten fact takes along what follows.
+    await button(page, "Knowledge").click();
+    await search.getByLabel("Predicate").fill("stands in");
+    await button(knowledge, "Forget the library | stands in | Osk").click();
+    const forget = page.getByRole("dialog", { name: "Forget this fact?" });
+    await forget.getByRole("list", { name: "What would go" }).getByText("1 fact would go").waitFor();
+    await button(forget, "Forget for good").click();
+    await page.getByLabel("Receipt").waitFor();
+    await button(page, "Done").click();
+    await search.getByLabel("Predicate").fill("");
+    await knowledge.getByText("No such fact is known.").waitFor();
+    await search.getByLabel("Object").fill("");
+    await button(knowledge, "Rules").click();
+    await button(knowledge, "Remove homes.toml").click();
+    await button(page, "Forget for good").click();
+    await button(page, "Done").click();
+    await row(page, "facts").click();
+    await button(page, "Forget…").click();
+    await button(page, "Forget for good").click();
+    await button(page, "Done").click();
+    await becomes(page, before);
   },
 
   async "edit what follows, and undo it to the same digest"({ page }) {
@@ -340,6 +419,15 @@ export const steps = {
           await row(page, "ferry.txt").waitFor();
           await shot(page, `documents-${width}-${colorScheme}`);
         }
+        await button(page, "Knowledge").click();
+        const knowledge = page.getByRole("dialog", { name: "Knowledge" });
+        for (const tab of ["Rules", "Facts"]) {
+          await button(knowledge, tab).click();
+          await shot(page, `${tab.toLowerCase()}-${width}-${colorScheme}`);
+          const [wide, room] = await knowledge.evaluate((dialog) => [dialog.scrollWidth, dialog.clientWidth]);
+          assert.ok(wide <= room, `${tab}: ${wide} of ${room} pixels`);
+        }
+        await page.keyboard.press("Escape");
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "no sideways scrolling");
         const header = await page.locator("header.memory").evaluate((header) => [header.scrollWidth, innerWidth]);
         assert.ok(header[0] <= header[1], `the header is ${header[0]} of ${header[1]} pixels wide`);
@@ -393,6 +481,30 @@ export const steps = {
       if (key === "wrong") await page.getByText("That key was not accepted.").waitFor();
     }
     await row(page, "ferry.txt").waitFor();
+    await page.context().close();
+  },
+
+  async "a key that may only read tries rules, and changes nothing"({ open }) {
+    const page = await open({ refusals: true });
+    const error = { message: "this key may only read", type: "permission_error", param: null, code: "read_only_key" };
+    // Questions have parameters, and pass.
+    await page.route("**/api/facts", (route) => route.fulfill({ status: 403, json: { error } }));
+    await button(page, "Knowledge").click();
+    const knowledge = page.getByRole("dialog", { name: "Knowledge" });
+    const stating = knowledge.getByRole("form", { name: "State a fact" });
+    for (const name of ["Subject", "Predicate", "Object"]) await stating.getByLabel(name).fill("owl");
+    await button(stating, "State").click();
+    await knowledge.getByRole("alert").getByText("this key may only read").waitFor();
+    assert.ok(await button(stating, "State").isDisabled());
+    await button(knowledge, "Rules").click();
+    await knowledge.getByRole("textbox", { name: "Name" }).fill("homes.toml");
+    const rules = knowledge.getByLabel("Rules, in TOML");
+    await rules.fill(FAMILY.replace("then =", "then"));
+    await knowledge.getByRole("alert").getByText(/line 7/).waitFor();
+    assert.ok(await button(knowledge, "Add rules").isDisabled(), "what cannot be read cannot be added");
+    await rules.fill(FAMILY);
+    await knowledge.getByRole("status", { name: "Preview" }).getByText("Nothing new would follow.").waitFor();
+    assert.ok(await button(knowledge, "Add rules").isDisabled());
     await page.context().close();
   },
 };

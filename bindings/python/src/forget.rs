@@ -1,6 +1,7 @@
 //! What to forget, as Python says it.
 
 use crate::error::Refusal;
+use crate::knowledge::{Pattern, pattern};
 use memo_store::{DocumentFilter, Selection, Timestamp};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 pub(crate) struct ForgetOptions {
     ids: Option<Vec<String>>,
     text: Option<String>,
+    facts: Option<Pattern>,
     labels: BTreeMap<String, String>,
     glob: Option<String>,
     older_than: Option<String>,
@@ -18,13 +20,14 @@ pub(crate) struct ForgetOptions {
 
 impl ForgetOptions {
     pub(crate) fn selection(self) -> Result<Selection, Refusal> {
-        let ForgetOptions { ids, text, labels, glob, older_than } = self;
+        let ForgetOptions { ids, text, facts, labels, glob, older_than } = self;
         let before = older_than.as_deref().map(Timestamp::ago).transpose()?;
         let filter = DocumentFilter { labels, glob, before };
-        Ok(match (ids, text) {
-            (Some(ids), _) => Selection::Documents(ids),
-            (None, Some(text)) => Selection::Text(text),
-            (None, None) => Selection::Filter(filter),
+        Ok(match (ids, text, facts) {
+            (Some(ids), _, _) => Selection::Documents(ids),
+            (None, Some(text), _) => Selection::Text(text),
+            (None, None, Some(facts)) => Selection::Facts(pattern(facts)),
+            (None, None, None) => Selection::Filter(filter),
         })
     }
 }

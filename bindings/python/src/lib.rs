@@ -11,6 +11,7 @@ mod error;
 mod files;
 mod follow;
 mod forget;
+mod knowledge;
 mod lexicon;
 mod memo;
 mod model;

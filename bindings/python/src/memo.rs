@@ -5,6 +5,7 @@ use crate::convert::{self, Text, TokenArray, Tokens, json, tokens};
 use crate::error::{Kind, Refusal, advice};
 use crate::follow::{self, Matches};
 use crate::forget::ForgetOptions;
+use crate::knowledge;
 use crate::lexicon::Lexicon;
 use crate::model::Handle;
 use crate::options::{Options, reading};
@@ -262,6 +263,48 @@ impl Memo {
         self.read_json(py, |model| model.preview_forget(&what))
     }
 
+    fn state(
+        &self,
+        py: Python<'_>,
+        facts: Vec<knowledge::Fact>,
+        reason: Option<&str>,
+    ) -> PyResult<String> {
+        let facts = knowledge::triples(facts);
+        self.change_json(py, |store| store.correct_facts(&facts, reason))
+    }
+
+    /// The graph of a file's bytes. Without a format, the file's name says it.
+    #[allow(clippy::too_many_arguments, reason = "Python gives each by itself")]
+    #[pyo3(signature = (data, name, format, language, id, reason, progress=None))]
+    fn add_graph(
+        &self,
+        py: Python<'_>,
+        data: Vec<u8>,
+        name: &str,
+        format: Option<&str>,
+        language: Option<String>,
+        id: Option<&str>,
+        reason: Option<&str>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        self.change(py, progress, |store| {
+            let graph = knowledge::graph(&data, name, format, language)?;
+            json(&store.add_graph(&graph, id, reason)?)
+        })
+    }
+
+    #[pyo3(signature = (id, text, reason, progress=None))]
+    fn add_rules(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        text: &str,
+        reason: Option<&str>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        self.change(py, progress, |store| json(&store.add_rules(id, text, reason)?))
+    }
+
     #[pyo3(signature = (id, reason=None))]
     fn retire(&self, py: Python<'_>, id: &str, reason: Option<&str>) -> PyResult<String> {
         self.change_json(py, |store| store.retire(id, reason))
@@ -422,6 +465,43 @@ impl Memo {
     #[pyo3(signature = (name, limit=None))]
     fn class_members(&self, py: Python<'_>, name: &str, limit: Option<usize>) -> PyResult<String> {
         self.read_json(py, |model| model.class_members(name, limit.unwrap_or(usize::MAX)))
+    }
+
+    fn ask(&self, py: Python<'_>, pattern: knowledge::Pattern, most: usize) -> PyResult<String> {
+        let pattern = knowledge::pattern(pattern);
+        self.read_json(py, |model| model.ask(&pattern, most))
+    }
+
+    fn graphs(&self, py: Python<'_>) -> PyResult<String> {
+        self.read_json(py, Snapshot::graphs)
+    }
+
+    fn export_graph(&self, py: Python<'_>, id: Option<&str>, format: &str) -> PyResult<String> {
+        let format = knowledge::format(format)?;
+        self.read(py, |model| Ok(model.export_graph(id, format)?))
+    }
+
+    fn rules(&self, py: Python<'_>) -> PyResult<String> {
+        self.read_json(py, Snapshot::rules)
+    }
+
+    #[pyo3(signature = (id, text, examples, progress=None))]
+    fn preview_rules(
+        &self,
+        py: Python<'_>,
+        id: &str,
+        text: &str,
+        examples: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<String> {
+        watched(py, progress, |watch| {
+            self.model
+                .read(|model| json(&model.preview_rules(id, text, examples, &watch.observer())?))
+        })
+    }
+
+    fn why(&self, py: Python<'_>, statement: &str) -> PyResult<String> {
+        self.read_json(py, |model| model.why(statement))
     }
 
     fn verify(&self, py: Python<'_>) -> PyResult<String> {

@@ -49,6 +49,25 @@ export const restore = (id: string) => patiently<wire.ChangeReport>(`${document(
 export const forget = (id: string) => patiently<wire.Receipt>("forget", { json: { document: id } });
 export const prove = (without: string[]) => call<wire.Task<wire.Proof>>("prove", { json: { without, wait: false } });
 
+/** Subject, predicate and object of facts; of a pattern, what is empty is anything. */
+export interface FactPattern {
+  subject: string;
+  predicate: string;
+  object: string;
+}
+
+export const facts = (pattern: FactPattern, limit: number) => call<wire.Facts>(`facts?${query({ ...pattern, limit })}`);
+export const stateFacts = (facts: FactPattern[]) => patiently<wire.ChangeReport>("facts", { json: { facts } });
+export const previewForgetFacts = (facts: FactPattern) =>
+  call<wire.ForgetPreview>("forget", { json: { facts, dry_run: true } });
+export const forgetFacts = (facts: FactPattern) => patiently<wire.Receipt>("forget", { json: { facts } });
+export const why = (statement: string) => call<wire.Derivation>(`why?${query({ statement })}`);
+
+export const rules = () => call<wire.RuleList>(`rules?${query({ limit: 1000 })}`);
+export const previewRules = (id: string, text: string) =>
+  call<wire.RulesPreview>("rules/preview", { json: { text, ...(id && { id }) } });
+export const addRules = (id: string, text: string) => patiently<wire.AddedRules>("rules", { json: { id, text } });
+
 /** How the memory is read. */
 export interface Reading {
   /** How much the lexicon counts, from 0 to 1. */

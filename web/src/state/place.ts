@@ -1,18 +1,23 @@
 // Where the user is: the section that a narrow screen shows, and the dialog that is open.
 
 import { signal } from "@preact/signals";
+import type { FactPattern } from "../api/memo";
 import type { Excerpt } from "../api/types";
 
 export type Section = "documents" | "text" | "why";
 
 export const section = signal<Section>("text");
 
+export type KnowledgeTab = "facts" | "rules";
+
 export type Dialog =
   | { kind: "add" }
   | { kind: "document"; id: string; version: number | null; excerpt: Excerpt | null }
   | { kind: "forget"; id: string }
   | { kind: "prove"; id: string | null }
-  | { kind: "history" };
+  | { kind: "history" }
+  | { kind: "knowledge"; tab: KnowledgeTab }
+  | { kind: "forget-facts"; pattern: FactPattern };
 
 export const dialog = signal<Dialog | null>(null);
 

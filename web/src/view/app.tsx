@@ -9,9 +9,11 @@ import { Add, Drop } from "./add";
 import { Document } from "./document";
 import { Documents } from "./documents";
 import { Forget } from "./forget";
+import { ForgetFacts } from "./forget_facts";
 import { Header } from "./header";
 import { History } from "./history";
 import { Key } from "./key";
+import { Knowledge } from "./knowledge";
 import { Icon } from "./parts";
 import { Prove } from "./prove";
 import { Text } from "./text";
@@ -60,6 +62,10 @@ function Opened({ dialog }: { dialog: Dialog }) {
       return <Prove id={dialog.id} />;
     case "history":
       return <History />;
+    case "knowledge":
+      return <Knowledge tab={dialog.tab} />;
+    case "forget-facts":
+      return <ForgetFacts pattern={dialog.pattern} />;
   }
 }
 

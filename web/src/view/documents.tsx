@@ -107,7 +107,7 @@ function List({ documents }: { documents: Document[] }) {
                   <Time at={row.time} />
                 </>
               )}
-              {row.kind === "edit" && <span class="badge">edit</span>}
+              {row.kind !== "text" && <span class="badge">{row.kind}</span>}
               {row.state !== "live" && <span class="badge">{row.state}</span>}
               {row.versions.length > 1 && <span class="badge">{row.versions.length} versions</span>}
             </span>

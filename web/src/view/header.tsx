@@ -29,6 +29,14 @@ export function Header() {
             {declined.value ? "Give a key" : "Change key"}
           </button>
         )}
+        <button
+          class="quiet icon-only"
+          aria-label="Knowledge"
+          title="Knowledge: facts and rules"
+          onClick={() => (dialog.value = { kind: "knowledge", tab: "facts" })}
+        >
+          <Icon name="graph" />
+        </button>
         <button class="quiet icon-only" aria-label="History" title="History" onClick={() => (dialog.value = { kind: "history" })}>
           <Icon name="clock" />
         </button>

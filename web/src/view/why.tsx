@@ -4,6 +4,7 @@ import type { Candidate } from "../api/types";
 import { percent, tail, visible } from "../format";
 import { asked, candidate, explanation, picked, probability } from "../state/why";
 import { knew, sureness } from "../tint";
+import { Derivation } from "./derivation";
 import { Edited, EditForm } from "./edit";
 import { Evidence } from "./evidence";
 import { General } from "./general";
@@ -68,6 +69,12 @@ function Reasons({ chosen }: { chosen: number }) {
       </ul>
       <Evidence evidence={shown.evidence} />
       <General general={shown.general} />
+      {shown.derivation.length > 0 && (
+        <>
+          <h3>Follows by rule</h3>
+          <Derivation steps={shown.derivation} />
+        </>
+      )}
       <Sources sources={shown.sources} />
     </div>
   );

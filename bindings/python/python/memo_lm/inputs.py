@@ -136,10 +136,11 @@ def forget_options(
     labels: Labels | None,
     glob: str | None,
     older_than: str | timedelta | None,
+    facts: tuple[str | None, str | None, str | None] | None = None,
 ) -> ForgetOptions:
     """What to forget, given in one way."""
     fitting = bool(labels) or glob is not None or older_than is not None
-    if (named is not None) + (text is not None) + fitting != 1:
+    if (named is not None) + (text is not None) + (facts is not None) + fitting != 1:
         raise InvalidError("forget takes the ids of documents, or text=…, or any of labels=…, glob=… and older_than=…")
     if isinstance(older_than, timedelta):
         seconds = math.ceil(older_than.total_seconds())
@@ -149,6 +150,7 @@ def forget_options(
     return {
         "ids": None if named is None else ids(named),
         "text": None if text is None else string("text", text),
+        "facts": facts,
         "labels": {string("label", key): string("label", value) for key, value in (labels or {}).items()},
         "glob": glob,
         "older_than": older_than,

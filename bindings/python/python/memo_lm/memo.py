@@ -21,6 +21,7 @@ from ._memo import InvalidError, NotAModelError, NotFoundError
 from .corpus import CorpusOptions
 from .inputs import Document as NewDocument
 from .inputs import Labels, Path, Text, Tokenizer, Tokens, number, string, whole
+from .knowledge import Knowledge
 from .lexicon import Lexicon, LexiconLike, lexicon_of
 from .matches import Matches
 from .progress import Progress, watching
@@ -56,7 +57,7 @@ class Keep(Enum):
     KEEP = "keep"
 
 
-class Memo:
+class Memo(Knowledge):
     """A language model that is a memory: it memorizes documents, completes, explains, and forgets.
 
     >>> with Memo.create("notes.memo") as memo:

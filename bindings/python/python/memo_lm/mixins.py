@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         DocumentChange,
         DocumentMatches,
         Excerpt,
+        Fact,
         GeneralCandidate,
         GeneralSource,
         Passage,
@@ -140,6 +141,64 @@ class ClosestPassagesMixin(Result):
         return len(self.passages)
 
 
+class FactMixin(Result):
+    """Printed, it is subject, predicate and object with bars between."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def subject(self) -> str: ...
+        @property
+        def predicate(self) -> str: ...
+        @property
+        def object(self) -> str: ...
+
+    def __str__(self) -> str:
+        return f"{self.subject} | {self.predicate} | {self.object}"
+
+
+class FactsMixin(Result):
+    """Iterates over the facts."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def facts(self) -> list[Fact]: ...
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self.facts)
+
+    def __len__(self) -> int:
+        return len(self.facts)
+
+
+class DerivationStepMixin(Result):
+    """Printed, it is the statement and why it is known, further in the deeper it is."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def depth(self) -> int: ...
+        @property
+        def statement(self) -> str: ...
+        @property
+        def rule(self) -> str | None: ...
+        @property
+        def documents(self) -> list[str]: ...
+        @property
+        def sentence(self) -> str | None: ...
+
+    def __str__(self) -> str:
+        documents = ", ".join(self.documents)
+        if self.rule is None:
+            why = f"stated in {documents}"
+        elif self.sentence is None:
+            why = f"by {self.rule}"
+        else:
+            why = f"by {self.rule}, from {_quoted(self.sentence)} in {documents}"
+        return f"{'  ' * self.depth}{self.statement}  ({why})"
+
+
 class VerifyReportMixin(Result):
     """What was checked, and what is wrong."""
 
@@ -183,6 +242,7 @@ class ExplanationMixin(Result):
                 lines.append(f"    {_general(general)}")
                 lines.extend(f"    {_general_place(source)}" for source in general.sources)
             lines.extend(f"    {_place(source)}" for source in candidate.sources)
+            lines.extend(f"    {step}" for step in candidate.derivation)
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -193,6 +253,7 @@ class ExplanationMixin(Result):
             alike = [source for general in candidate.general for source in general.sources]
             places = [_marked(_general_place(source), source.place.excerpt) for source in alike]
             places.extend(_marked(_place(source), source.excerpt) for source in candidate.sources)
+            places.extend(html.escape(str(step)) for step in candidate.derivation)
             sources = "<br>".join(places)
             token = f"<code>{html.escape(_quoted(candidate.text))}</code>"
             cells = (token, _percent(candidate.probability), evidence, sources)

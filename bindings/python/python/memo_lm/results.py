@@ -10,8 +10,11 @@ from typing import ClassVar, Literal
 from .mixins import (
     ClosestPassagesMixin,
     CompletionMixin,
+    DerivationStepMixin,
     DocumentMixin,
     ExplanationMixin,
+    FactMixin,
+    FactsMixin,
     TextMatchesMixin,
     TransactionMixin,
     VerifyReportMixin,
@@ -31,7 +34,7 @@ FinishReason = Literal["end", "stop", "length", "cancelled", "unknown", "loop"]
 MatchKind = Literal["verbatim", "near", "general", "none"]
 """In what way a prompt is known."""
 
-ContentKind = Literal["text", "edit"]
+ContentKind = Literal["text", "edit", "graph", "rules"]
 """What a version holds."""
 
 CopyKind = Literal["backup", "merged", "frozen", "exported", "original"]
@@ -39,6 +42,68 @@ CopyKind = Literal["backup", "merged", "frozen", "exported", "original"]
 
 DocumentState = Literal["live", "retired", "forgotten", "rolled back"]
 """Whether a document is in the memory."""
+
+
+@dataclass(frozen=True)
+class AddedGraph(Result):
+    """What adding a graph did."""
+
+    document: str
+    """The document that holds it."""
+    transaction: int | None
+    """The transaction; none if the document held the same graph before."""
+    facts: int
+    """Facts by names, each counted once."""
+    triples: int
+    """Triples, each counted once."""
+    blank: int
+    """Triples that cannot be asked for because they have a blank node, which has no name."""
+    same_name: list[str]
+    """Names that several things share, at most ten: facts about these are taken as facts about one."""
+
+
+@dataclass(frozen=True)
+class Rule(Result):
+    """Rules of a model, or of a file."""
+
+    name: str
+    """Its name."""
+    kind: str
+    """What it does: `text`, `extraction`, `inference` or `speech`."""
+    document: str
+    """The document that has it."""
+    text: str
+    """What it says, on one line."""
+    facts: int
+    """How many facts follow by it."""
+    texts: int
+    """How many texts follow by it."""
+
+
+@dataclass(frozen=True)
+class RulesPreview(Result):
+    """What rules would derive. Nothing has changed."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"rules": Rule}
+
+    rules: list[Rule]
+    """The rules of the file, with what follows by each."""
+    facts: int
+    """Facts that would be new."""
+    texts: int
+    """Texts that would be new."""
+    examples: list[str]
+    """The first of the new ones: texts, and facts with bars between their parts."""
+
+
+@dataclass(frozen=True)
+class AddedRules(RulesPreview):
+    """What adding rules did."""
+
+    document: str
+    """The document that holds them."""
+    transaction: int | None
+    """The transaction; none if the document held the same rules before."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +198,24 @@ class GeneralCandidate(Result):
 
 
 @dataclass(frozen=True)
+class DerivationStep(DerivationStepMixin):
+    """A step of a derivation. What it follows from is what comes next and is one deeper."""
+
+    depth: int
+    """How deep it is: 0 is what was asked for."""
+    statement: str
+    """The statement: a text, or subject, predicate and object with bars between."""
+    rule: str | None
+    """The rule that it follows by; none if a document states it."""
+    rule_text: str | None
+    """The rule, as it is written."""
+    documents: list[str]
+    """The documents that state it, or have the sentence."""
+    sentence: str | None
+    """The sentence that the rule found it in."""
+
+
+@dataclass(frozen=True)
 class Candidate(Result):
     """A token that may follow."""
 
@@ -140,6 +223,7 @@ class Candidate(Result):
         "evidence": SlotEvidence,
         "general": GeneralCandidate,
         "sources": Source,
+        "derivation": DerivationStep,
     }
 
     token: int
@@ -154,6 +238,8 @@ class Candidate(Result):
     """What contexts say of it that are generalised by the lexicon, the longest of each level."""
     sources: list[Source]
     """Where it stands in live documents; nothing if the model is frozen and has no texts."""
+    derivation: list[DerivationStep]
+    """Why rules say it, if they do."""
 
 
 @dataclass(frozen=True)
@@ -270,7 +356,7 @@ class StretchSource(Result):
 class Stretch(Result):
     """Tokens of a completion that come from one place, or that no document has there."""
 
-    _nested: ClassVar[Mapping[str, type[Result]]] = {"source": StretchSource}
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"source": StretchSource, "derivation": DerivationStep}
 
     text: str
     """The text."""
@@ -278,6 +364,8 @@ class Stretch(Result):
     """How many tokens of the completion it is."""
     source: StretchSource | None
     """Where it stands; none if no live document has its first token after the last one of what was said before."""
+    derivation: list[DerivationStep]
+    """Why rules say it, if they do."""
 
 
 @dataclass(frozen=True)
@@ -479,6 +567,39 @@ class Explanation(ExplanationMixin):
 
 
 @dataclass(frozen=True)
+class Fact(FactMixin):
+    """A fact, and where it is from."""
+
+    subject: str
+    """What it is about."""
+    predicate: str
+    """What is said of it."""
+    object: str
+    """What that is."""
+    count: int
+    """How often the memory was told: by how many documents, or once if it follows by rule."""
+    documents: list[str]
+    """The documents that say so; none if it follows by rule, or if the model is frozen."""
+    rule: str | None
+    """The rule that it follows by."""
+
+
+@dataclass(frozen=True)
+class Facts(FactsMixin):
+    """Facts that answer a question."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"facts": Fact}
+
+    facts: list[Fact]
+    """The facts, those that were stated most often first."""
+    total: int
+    """How many there are in all."""
+    noise: float
+    """The probability that the memory took another question's answer for one of these; 0 if documents were asked
+    instead."""
+
+
+@dataclass(frozen=True)
 class PreviewDocument(Result):
     """What a forget would do to a document."""
 
@@ -567,6 +688,18 @@ class FreezeReport(Result):
     """The share of them that the model recalls."""
     recall_after: float
     """The share of them that the frozen model recalls."""
+
+
+@dataclass(frozen=True)
+class GraphStats(Result):
+    """A graph in figures."""
+
+    document: str
+    """The document that holds it."""
+    facts: int
+    """Facts by names, each counted once."""
+    triples: int
+    """Triples, labels among them."""
 
 
 @dataclass(frozen=True)

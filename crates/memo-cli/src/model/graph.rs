@@ -12,8 +12,7 @@ use crate::progress::Progress;
 use anyhow::{Context, bail, ensure};
 use memo_knowledge::{Graph, GraphFormat, GraphOptions, GraphReport, Triple, TriplePattern};
 use memo_store::{
-    ContentKind, DerivationStep, DocumentState, Fact, Facts, MemorizeReport, NewDocument, NewModel,
-    Snapshot, Store,
+    DerivationStep, Fact, Facts, GraphStats, MemorizeReport, NewDocument, NewModel, Store,
 };
 use serde::Serialize;
 use std::fmt::Formatter;
@@ -118,38 +117,19 @@ pub(super) fn name_of(file: &Path) -> String {
     file.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A graph of a model.
-#[derive(Serialize)]
-struct GraphEntry {
-    document: String,
-    facts: usize,
-    triples: usize,
-}
-
 fn list(options: &ModelOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let model = snapshot(&options.model, progress)?;
-    let mut graphs = Vec::new();
-    for document in live_graphs(&model)? {
-        let graph = Graph::from_text(&model.text(&document, None)?)?;
-        graphs.push(GraphEntry { document, facts: graph.facts().len(), triples: graph.len() });
-    }
+    let graphs = model.graphs()?;
     Ok(Box::new(Printed::new(graphs, |graphs, f| {
         if graphs.is_empty() {
             return writeln!(f, "{}", styled(FAINT, "no graphs; `memo graph add` adds one"));
         }
-        for GraphEntry { document, facts, triples } in graphs {
+        for GraphStats { document, facts, triples } in graphs {
             let details = format!("{} of {}", counted(*facts, "fact"), counted(*triples, "triple"));
             writeln!(f, "{}  {}", styled(TITLE, document), styled(FAINT, details))?;
         }
         Ok(())
     })))
-}
-
-fn live_graphs(model: &Snapshot) -> anyhow::Result<Vec<String>> {
-    let documents = model.documents()?.into_iter();
-    let graphs =
-        documents.filter(|d| d.kind == ContentKind::Graph && d.state == DocumentState::Live);
-    Ok(graphs.map(|document| document.id).collect())
 }
 
 /// A pattern of three words, of which ? is anything.
@@ -240,21 +220,8 @@ struct Exported {
 
 fn export(options: &GraphExportOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     let model = snapshot(&options.model, progress)?;
-    let documents = match &options.document {
-        Some(id) => vec![id.clone()],
-        None => live_graphs(&model)?,
-    };
-    let mut lines = String::new();
-    for id in documents {
-        if model.document(&id)?.kind != ContentKind::Graph {
-            bail!("{id} is no graph; `memo graph list` lists graphs");
-        }
-        let text = model.text(&id, None)?;
-        let triples = text.lines().filter(|line| !line.starts_with("# "));
-        triples.for_each(|line| lines.extend([line, "\n"]));
-    }
-    let graph = Graph::from_text(&lines)?;
-    let exported = Exported { format: options.format.name(), text: graph.write(options.format) };
+    let text = model.export_graph(options.document.as_deref(), options.format)?;
+    let exported = Exported { format: options.format.name(), text };
     Ok(Box::new(Printed::new(exported, |exported, f| f.write_str(&exported.text))))
 }
 
