@@ -141,13 +141,10 @@ fn knowledge_leaves_its_files() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
-    let (mut facts, mut records) = (String::new(), Vec::new());
+    let (mut facts, mut records) = (Vec::new(), Vec::new());
     for k in 0..12 {
-        facts.push_str(&format!(
-            "R1\tbell {k}\ttower {}\nR2\ttower {k}\tvalley {}\n",
-            k % 5,
-            k % 3
-        ));
+        let (tower, valley) = (k % 5, k % 3);
+        facts.push(format!("R1\tbell {k}\ttower {tower}\nR2\ttower {k}\tvalley {valley}\n"));
         records.push(serde_json::json!({
             "prompt": format!("The bell of tower {k} was cast from"),
             "subject": format!("tower {k}"),
@@ -159,7 +156,7 @@ fn knowledge_leaves_its_files() {
         }));
     }
     let patterns = "R1\t[X] hangs in [Y] .\nR1\t[Y] is home to [X]\nR1\tRing [X] to wake [Y].\nR2\t[X] overlooks [Y].\nR2\tFrom [X] you see [Y].\n";
-    write("data/pararel/triples.tsv", facts);
+    write("data/pararel/triples.tsv", facts.concat());
     write("data/pararel/patterns.tsv", patterns.to_owned());
     write("data/counterfact-2000.json", serde_json::to_string(&records).unwrap());
     let csv = leaves_its_files(home.path(), "knowledge", &["--quick", "--data", "data"]);
