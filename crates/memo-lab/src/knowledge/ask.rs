@@ -21,14 +21,19 @@ pub(super) struct Question {
 }
 
 impl Question {
-    /// Asks for the second name of a pattern; right is every name that the relation has with the first one.
+    /// Asks for the second name of a pattern. Right is every name that the relation has with the first one; of an open prompt, every
+    /// sentence of the data that begins so.
     pub(super) fn new(world: &World, relation: usize, pattern: &Pattern, first: &str) -> Self {
         let known = if pattern.object_first { &world.subjects } else { &world.objects };
         let names = known.get(&(relation, first.to_owned()));
         let prompt = pattern.prompt(first);
-        let right: Vec<String> =
+        let meant: Vec<String> =
             names.into_iter().flatten().map(|name| pattern.completion(name)).collect();
-        let open = world.beginning(&prompt).any(|s| !right.iter().any(|r| *r == s[prompt.len()..]));
+        let true_ones =
+            world.beginning(&prompt).map(|sentence| sentence[prompt.len()..].to_owned());
+        let true_ones: Vec<String> = true_ones.collect();
+        let open = true_ones.iter().any(|one| !meant.contains(one));
+        let right = if open { true_ones } else { meant };
         Question { prompt, right, open }
     }
 }

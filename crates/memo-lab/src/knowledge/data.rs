@@ -148,7 +148,7 @@ impl World {
                     "The heart of [X] beats for [Y].",
                 ],
                 (0..people)
-                    .map(|k| (name("Ola ", k), name("Ree ", k * 5 % people + k / people)))
+                    .map(|k| (name("Ola ", k), name("Ree ", (k * 7 + 3) % people)))
                     .collect(),
             ),
         ];
@@ -199,24 +199,34 @@ impl World {
     }
 }
 
-/// Chooses for each relation the pattern that its facts are memorized in, subject first and, if there is one, such that no other
-/// relation's memorized sentences fit it; and leaves about every third of the others out of the rules.
+/// Chooses for each relation the pattern that its facts are memorized in: subject first and, as whoever writes rules would, such that sentences
+/// of other relations are not taken for it, nor it for them. Leaves about every third of the other patterns out of the rules.
 fn choose(relations: &mut [Relation], seed: u64) {
     let mut chosen: Vec<Pattern> = Vec::new();
-    for (number, relation) in relations.iter_mut().enumerate() {
-        let forward = |pattern: &Pattern| !pattern.object_first && pattern.ends_with_answer();
-        let alone = |pattern: &Pattern| {
-            chosen.iter().all(|other| !pattern.fits(other) && !other.fits(pattern))
+    for number in 0..relations.len() {
+        let relation = &relations[number];
+        let apart =
+            |pattern: &Pattern, other: &Pattern| !pattern.fits(other) && !other.fits(pattern);
+        let from_all = |pattern: &Pattern| {
+            let others = relations.iter().enumerate().filter(|(other, _)| *other != number);
+            let mut others = others.flat_map(|(_, other)| &other.patterns);
+            others.all(|(other, _)| apart(pattern, other))
         };
+        let from_chosen = |pattern: &Pattern| chosen.iter().all(|other| apart(pattern, other));
         let at = |wanted: &dyn Fn(&Pattern) -> bool| {
-            relation.patterns.iter().position(|(pattern, _)| wanted(pattern))
+            let fits = |(pattern, _): &(Pattern, Use)| !pattern.object_first && wanted(pattern);
+            relation.patterns.iter().position(fits)
         };
-        let best = at(&|pattern| forward(pattern) && alone(pattern)).or_else(|| at(&forward));
-        let best = best.unwrap_or(0);
+        let best = at(&|pattern| pattern.ends_with_answer() && from_all(pattern))
+            .or_else(|| at(&from_all))
+            .or_else(|| at(&from_chosen))
+            .or_else(|| at(&|_| true))
+            .unwrap_or(0);
         chosen.push(relation.patterns[best].0.clone());
         let order = order(relation.patterns.len(), seed ^ number as u64);
         let others: Vec<usize> = order.into_iter().filter(|&at| at != best).collect();
         let out = others.len() / 3;
+        let relation = &mut relations[number];
         for (place, at) in others.into_iter().enumerate() {
             relation.patterns[at].1 = if place < out { Use::LeftOut } else { Use::Rules };
         }

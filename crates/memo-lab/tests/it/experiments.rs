@@ -132,3 +132,36 @@ fn generalizing_leaves_its_files() {
     lab(home.path(), &["generalize"]).code(2);
     lab(home.path(), &["generalize", "--text", "log.txt", "--wordnet", "nowhere"]).code(1);
 }
+
+#[test]
+fn knowledge_leaves_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| {
+        let path = home.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let (mut facts, mut records) = (Vec::new(), Vec::new());
+    for k in 0..12 {
+        let (tower, valley) = (k % 5, k % 3);
+        facts.push(format!("R1\tbell {k}\ttower {tower}\nR2\ttower {k}\tvalley {valley}\n"));
+        records.push(serde_json::json!({
+            "prompt": format!("The bell of tower {k} was cast from"),
+            "subject": format!("tower {k}"),
+            "ground_truth": "copper",
+            "target_new": "tin",
+            "rephrase_prompt": format!("It rained. What rings in tower {k} is made of"),
+            "locality_prompt": format!("The bell of gate {k} was cast from"),
+            "locality_ground_truth": "copper",
+        }));
+    }
+    let patterns = "R1\t[X] hangs in [Y] .\nR1\t[Y] is home to [X]\nR1\tRing [X] to wake [Y].\nR2\t[X] overlooks [Y].\nR2\tFrom [X] you see [Y].\n";
+    write("data/pararel/triples.tsv", facts.concat());
+    write("data/pararel/patterns.tsv", patterns.to_owned());
+    write("data/counterfact-2000.json", serde_json::to_string(&records).unwrap());
+    let csv = leaves_its_files(home.path(), "knowledge", &["--quick", "--data", "data"]);
+    let parts =
+        ["wording,", "backwards,", "two steps,", "edits,", "forgetting,", "counterfact,", "speed,"];
+    assert!(parts.iter().all(|part| csv.contains(&format!("\n{part}"))), "{csv}");
+    lab(home.path(), &["knowledge", "--data", "nowhere"]).code(1);
+}
