@@ -15,7 +15,6 @@ import torch
 from memo_lm import InvalidError
 from memo_lm.inputs import number
 
-
 MOST = 9.0
 """The most that the log-odds of the memory can be: the model always has a say, also on tokens that only it has."""
 
