@@ -149,7 +149,9 @@ def main() -> None:
     parser.add_argument("--window", type=int, default=384, help="tokens that the model sees at once")
     parser.add_argument("--generate", type=int, default=64, help="tokens of a draft experiment's continuations")
     parser.add_argument("--prompts", type=int, default=6, help="prompts of a draft experiment")
-    parser.add_argument("--drafts", metavar="NAMES", help="the texts of draft experiments, with commas; all unless given")
+    parser.add_argument(
+        "--drafts", metavar="NAMES", help="the texts of draft experiments, with commas; all unless given"
+    )
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()

@@ -15,6 +15,9 @@ import torch
 from memo_lm import InvalidError
 from memo_lm.inputs import number
 
+MOST = 9.0
+"""The most that the log-odds of the memory can be: the model always has a say, also on tokens that only it has."""
+
 
 @dataclass(frozen=True)
 class Known:
@@ -81,7 +84,8 @@ class Auto:
             _doubt(known.model),
             agreed,
         ]
-        return torch.sigmoid(sum(each * part for each, part in zip(astuple(self), parts)))
+        odds = sum((each * part for each, part in zip(astuple(self), parts)), torch.zeros_like(quote))
+        return torch.sigmoid(odds.clamp(max=MOST))
 
 
 def _doubt(best: torch.Tensor) -> torch.Tensor:
