@@ -184,7 +184,7 @@ fn errors_are_json_where_json_is_asked_for() {
         (
             2,
             &["forget", "notes.memo"],
-            "the following required arguments were not provided:\n  <--doc <ID>|--file <FILE>|--text <TEXT>|--label <KEY=VALUE>|--glob <GLOB>|--older-than <AGE>|--finish>",
+            "the following required arguments were not provided:\n  <--doc <ID>|--file <FILE>|--text <TEXT>|--fact <FACT>|--label <KEY=VALUE>|--glob <GLOB>|--older-than <AGE>|--finish>",
         ),
     ] {
         let args: Vec<&str> = args.iter().copied().chain(["--json"]).collect();

@@ -81,11 +81,17 @@ pub(crate) enum ModelCommand {
     Ask(AskOptions),
 
     /// Add, show, change and export graphs: facts as subject, predicate and object.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  memo graph add notes.memo countries.ttl --language en\n  memo graph show notes.memo France ? ?\n  memo graph state notes.memo France capital Lyon"
+    )]
     Graph(GraphCommand),
 
     /// Add, list and try rules: what follows from texts and facts, and why.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  memo rules add notes.memo family.toml --dry-run\n  memo rules list notes.memo\n  memo rules why notes.memo \"The birthplace of Ada is London.\""
+    )]
     Rules(RulesCommand),
 
     /// Forget documents, facts or a text: exactly, and for good.
