@@ -55,6 +55,9 @@ pub(crate) async fn add(
     Json(RulesRequest { id, text, reason, wait }): Json<RulesRequest>,
 ) -> Result<Response, ApiError> {
     check_size(&text)?;
+    if id.is_empty() {
+        return Err(ApiError::invalid_field("id", "id must not be empty"));
+    }
     let prepare = move |_: &TaskHandle| {
         check(&text, &id)?;
         // How much follows only the change itself knows.
@@ -101,9 +104,13 @@ pub(crate) async fn preview(
     Ok(axum::Json(preview.await?))
 }
 
+/// Refuses a text that is none, or too long, before it is given to a task.
 fn check_size(text: &str) -> Result<(), ApiError> {
     /// Rules are written by people.
     const MAX_BYTES: usize = 1 << 20;
+    if text.trim().is_empty() {
+        return Err(ApiError::invalid_field("text", "there is no rule in this text"));
+    }
     if text.len() > MAX_BYTES {
         let message = format!("text must be at most {MAX_BYTES} bytes");
         return Err(ApiError::invalid_field("text", message));
