@@ -3,7 +3,7 @@
 pub(crate) mod lexicon;
 pub(crate) mod model;
 mod serve;
-mod values;
+pub(crate) mod values;
 
 use self::lexicon::LexiconCommand;
 use self::model::ModelCommand;

@@ -111,12 +111,13 @@ pub(crate) fn fact(text: &str) -> Result<TriplePattern, String> {
                 .to_owned(),
         );
     };
-    let given = |part: &str| (part != "?").then(|| part.to_owned());
-    Ok(TriplePattern {
-        subject: given(subject),
-        predicate: given(predicate),
-        object: given(object),
-    })
+    Ok(pattern(subject, predicate, object))
+}
+
+/// A pattern of three names, of which ? is anything.
+pub(crate) fn pattern(subject: &str, predicate: &str, object: &str) -> TriplePattern {
+    let given = |name: &str| (name != "?").then(|| name.to_owned());
+    TriplePattern { subject: given(subject), predicate: given(predicate), object: given(object) }
 }
 
 #[cfg(test)]

@@ -6,11 +6,12 @@ use crate::args::model::{
     AskOptions, GraphAddOptions, GraphCommand, GraphExportOptions, GraphShowOptions,
     GraphStateOptions, ModelOptions,
 };
+use crate::args::values::pattern;
 use crate::output::{FAINT, GOOD, Report, TITLE, styled, thousands};
 use crate::printed::Printed;
 use crate::progress::Progress;
 use anyhow::{Context, bail, ensure};
-use memo_knowledge::{Graph, GraphFormat, GraphOptions, GraphReport, Triple, TriplePattern};
+use memo_knowledge::{Graph, GraphFormat, GraphOptions, GraphReport, Triple};
 use memo_store::{
     DerivationStep, Fact, Facts, GraphStats, MemorizeReport, NewDocument, NewModel, Store,
 };
@@ -130,12 +131,6 @@ fn list(options: &ModelOptions, progress: &Progress) -> anyhow::Result<Box<dyn R
         }
         Ok(())
     })))
-}
-
-/// A pattern of three words, of which ? is anything.
-pub(super) fn pattern(subject: &str, predicate: &str, object: &str) -> TriplePattern {
-    let given = |word: &str| (word != "?").then(|| word.to_owned());
-    TriplePattern { subject: given(subject), predicate: given(predicate), object: given(object) }
 }
 
 fn show(options: &GraphShowOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {

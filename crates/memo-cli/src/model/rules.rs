@@ -10,7 +10,7 @@ use crate::printed::Printed;
 use crate::progress::Progress;
 use anyhow::Context;
 use memo_knowledge::{Limits, Rules, Triple, Vocabulary};
-use memo_store::{DerivationStep, NewDocument, Rule, RulesPreview};
+use memo_store::{DerivationStep, Rule, RulesPreview};
 use serde::Serialize;
 use std::fmt::Formatter;
 
@@ -41,23 +41,18 @@ fn add(options: &RulesAddOptions, progress: &Progress) -> anyhow::Result<Box<dyn
     let text =
         std::fs::read_to_string(&options.file).with_context(|| format!("cannot read {shown}"))?;
     let document = options.id.clone().unwrap_or_else(|| name_of(&options.file));
-    let preview = |model: &memo_store::Snapshot| {
-        progress.step("deriving");
-        model.preview_rules(&document, &text, SHOWN, &progress.observer())
-    };
-    let (preview, transaction) = if options.dry_run {
-        let model = snapshot(&options.model, progress)?;
-        (preview(&model)?, None)
-    } else {
-        fill(&options.model, progress, |store| {
-            let preview = preview(store)?;
-            progress.step("memorizing what follows");
-            let rules = NewDocument::rules(text.clone()).with_id(document.clone());
-            let report = store.memorize([rules], options.reason.reason.as_deref())?;
-            Ok((preview, report.transaction))
-        })?
-    };
     let dry_run = options.dry_run;
+    let (preview, transaction) = if dry_run {
+        let model = snapshot(&options.model, progress)?;
+        progress.step("deriving");
+        (model.preview_rules(&document, &text, SHOWN, &progress.observer())?, None)
+    } else {
+        progress.step("deriving");
+        let reason = options.reason.reason.as_deref();
+        let added =
+            fill(&options.model, progress, |store| store.add_rules(&document, &text, reason))?;
+        (added.preview, added.transaction)
+    };
     Ok(Box::new(Printed::new(Added { document, transaction, dry_run, preview }, print_added)))
 }
 

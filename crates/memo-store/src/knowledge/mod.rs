@@ -31,8 +31,6 @@ type VersionKey = (u64, u32);
 
 /// What live documents state, and what follows.
 pub(crate) struct Knowledge {
-    /// Live rules, the version of each document among them.
-    rule_versions: BTreeSet<VersionKey>,
     rules: Rules,
     /// What documents say, those that say anything.
     said: BTreeMap<VersionKey, Arc<Said>>,
@@ -97,7 +95,6 @@ impl Knowledge {
         }
         documents.sort_by(|a, b| a.id.cmp(&b.id));
         let mut rules = Rules::default();
-        let mut rule_versions = BTreeSet::new();
         let (mut said, mut entities) = (BTreeMap::new(), BTreeSet::new());
         for document in &documents {
             let Some(version) = document.live() else { continue };
@@ -105,7 +102,6 @@ impl Knowledge {
                 Role::Rules => {
                     let content = contents.get(document, version)?;
                     rules.extend(parse_rules(&blueprint.text(&content), &document.id)?)?;
-                    rule_versions.insert((document.number, version.number));
                 }
                 Role::Graph => {
                     let graph = Said::of_graph(
@@ -126,7 +122,7 @@ impl Knowledge {
             });
             said.extend(sayer.read(contents, texts, observer)?);
         }
-        Self::conclude(rule_versions, rules, said, entities, observer).map(Some)
+        Self::conclude(rules, said, entities, observer).map(Some)
     }
 
     /// What is known after texts moved, none of which is a graph or rules; `None` if it is the same.
@@ -158,11 +154,10 @@ impl Knowledge {
             return Ok(None);
         }
         let (rules, entities) = (self.rules.clone(), self.entities.clone());
-        Self::conclude(self.rule_versions.clone(), rules, said, entities, observer).map(Some)
+        Self::conclude(rules, said, entities, observer).map(Some)
     }
 
     fn conclude(
-        rule_versions: BTreeSet<VersionKey>,
         rules: Rules,
         said: BTreeMap<VersionKey, Arc<Said>>,
         entities: BTreeSet<String>,
@@ -188,16 +183,7 @@ impl Knowledge {
             Err(_) => ControlFlow::Break(()),
         };
         let conclusions = rules.conclude(&facts, &Limits::default(), &mut observe)?;
-        Ok(Arc::new(Knowledge {
-            rule_versions,
-            rules,
-            said,
-            entities,
-            facts,
-            speakers,
-            texts,
-            conclusions,
-        }))
+        Ok(Arc::new(Knowledge { rules, said, entities, facts, speakers, texts, conclusions }))
     }
 
     /// Everything that the memory has of it, in order, with its weight: as many times as documents state it, once if it follows.

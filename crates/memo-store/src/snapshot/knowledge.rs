@@ -126,7 +126,8 @@ impl Snapshot {
             (self.tokenizer.encode(name)?, self.tokenizer.encode(predicate)?);
         let question = Question { known: &known_tokens, predicate: &predicate_tokens, asked };
         let memory = self.memory()?;
-        let answers = memory.answers(&question, most.saturating_add(1))?;
+        // All of them: which were stated most often is known only then.
+        let answers = memory.answers(&question, usize::MAX)?;
         let total = answers.len();
         let facts = answers.into_iter().take(most).map(|answer| {
             let (name, answer_name) = (name.clone(), self.tokenizer.decode_lossy(&answer.tokens));

@@ -80,7 +80,7 @@ impl Question<'_> {
 }
 
 impl Memory {
-    /// Returns the answers to a question, at most `most` of them, the most often stated first.
+    /// Returns answers to a question, the first `most` that are found, the most often stated among them first.
     ///
     /// ```
     /// use memo::sparse::{Asked, Memory, Question, Settings, Span};
