@@ -1,4 +1,4 @@
-//! The state that all requests share.
+//! A model that is served, with all that its requests need.
 
 use crate::config::Config;
 use crate::error::ApiError;
@@ -10,51 +10,48 @@ use memo::sparse::Settings;
 use memo_store::{DigestReport, Store};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::SystemTime;
 
-/// Changes that may wait.
+/// Changes of a model that may wait.
 const MAX_CHANGES: usize = 256;
 
-/// The state of the server; a handle, cheap to clone.
+/// A model that is served; a handle, cheap to clone.
 pub(crate) type App = Arc<AppState>;
 
 pub(crate) struct AppState {
-    pub(crate) config: Config,
+    /// Its name, as clients see it.
+    pub(crate) name: String,
     pub(crate) model: Arc<Model>,
-    pub(crate) workers: Workers,
     pub(crate) tasks: Tasks,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) stopping: AtomicBool,
-    pub(crate) created: u64,
     /// The last digest that was taken, and the settings of the memory that it was taken of.
     pub(crate) digest: Mutex<Option<(Settings, DigestReport)>>,
-    responses: AtomicU64,
+    pub(crate) config: Arc<Config>,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+/// What all models of a server share: so they take turns with each other, too.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) config: Arc<Config>,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) metrics: Arc<Metrics>,
 }
 
 impl AppState {
-    pub(crate) fn new(store: Store, config: Config) -> App {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let (model, metrics) = (Arc::new(Model::new(store)), Arc::new(Metrics::new()));
-        let workers = Workers::new(cores, config.limits.waiting, config.keys.len());
-        let turns = workers.turns();
+    pub(crate) fn new(name: String, store: Store, shared: &Shared) -> App {
+        let Shared { config, workers, metrics } = shared.clone();
+        let model = Arc::new(Model::new(store));
+        let tasks =
+            Tasks::new(Arc::clone(&model), Arc::clone(&metrics), workers.turns(), MAX_CHANGES);
         Arc::new(AppState {
-            workers,
-            tasks: Tasks::new(Arc::clone(&model), Arc::clone(&metrics), turns, MAX_CHANGES),
-            config,
+            name,
             model,
-            metrics,
-            stopping: AtomicBool::new(false),
-            created: now(),
+            tasks,
             digest: Mutex::new(None),
-            responses: AtomicU64::new(0),
+            config,
+            workers,
+            metrics,
         })
-    }
-
-    /// The id of the next response.
-    pub(crate) fn response_id(&self, prefix: &str) -> String {
-        let number = self.responses.fetch_add(1, Ordering::Relaxed);
-        format!("{prefix}-{:x}-{number:x}", self.created)
     }
 
     /// Reads the model on a worker thread.
@@ -65,9 +62,4 @@ impl AppState {
         let app = Arc::clone(self);
         self.workers.run(move |_| read(&app, &app.model.read()?)).await
     }
-}
-
-/// Seconds since 1970.
-pub(crate) fn now() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

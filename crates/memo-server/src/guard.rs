@@ -1,11 +1,11 @@
 //! Checks of every request before it is handled: its origin, its key, its size and its rate.
 
-use crate::app::App;
 use crate::caller::{CALLER, Caller};
 use crate::config::{Config, Permission};
 use crate::error::{ApiError, ErrorCode};
 use crate::log::{self, RequestLine};
 use crate::request_id;
+use crate::server::Server;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
@@ -34,27 +34,27 @@ const LONGEST_WAIT: u32 = 9;
 
 /// Checks the origin of a request, limits its time, counts it, and adds the headers that all responses have.
 pub(crate) async fn handle_request(
-    State(app): State<App>,
+    State(server): State<Server>,
     route: Option<MatchedPath>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let start = Instant::now();
     let method = request.method().clone();
-    let id = request_id::of(&app, request.headers());
+    let id = request_id::of(&server, request.headers());
     let caller = request.extensions_mut().remove::<Caller>();
     let caller = caller.unwrap_or_else(Caller::current);
     let waited = Arc::clone(&caller.waited);
     let response = async {
         if let Err(error) =
-            check_origin(&app.config, request.headers(), request.method(), request.uri())
+            check_origin(&server.config, request.headers(), request.method(), request.uri())
         {
             return error.into_response();
         }
         next.run(request).await
     };
     let mut response = std::pin::pin!(CALLER.scope(caller, response));
-    let limit = app.config.limits.time;
+    let limit = server.config.limits.time;
     let end = |waited: Duration| start + limit + waited.min(limit * LONGEST_WAIT);
     let mut response = loop {
         // In which others had their turn is not the request's own time.
@@ -78,7 +78,7 @@ pub(crate) async fn handle_request(
         milliseconds: log::milliseconds(time),
         key: response.extensions().get::<KeyNumber>().map(|KeyNumber(number)| number + 1),
     });
-    app.metrics.record_request(&method, route, status, time);
+    server.metrics.record_request(&method, route, status, time);
     let headers = response.headers_mut();
     headers.insert(request_id::HEADER, id);
     for (name, value) in HEADERS {
@@ -152,7 +152,7 @@ pub(crate) fn cors(config: &Config) -> Option<CorsLayer> {
 
 /// The check of keys, sizes and rates for routes that need the same permission.
 pub(crate) struct AccessControl {
-    app: App,
+    server: Server,
     permission: Permission,
     /// One for each key, or one for all.
     limiters: Arc<Vec<DefaultDirectRateLimiter>>,
@@ -160,22 +160,22 @@ pub(crate) struct AccessControl {
 
 impl AccessControl {
     /// The checks of routes that read and of routes that write.
-    pub(crate) fn new(app: &App) -> [Arc<Self>; 2] {
+    pub(crate) fn new(server: &Server) -> [Arc<Self>; 2] {
         let limiters =
-            app.config.limits.rate.and_then(NonZeroU32::new).map_or_else(Vec::new, |rate| {
+            server.config.limits.rate.and_then(NonZeroU32::new).map_or_else(Vec::new, |rate| {
                 let quota = Quota::per_second(rate).allow_burst(rate.saturating_mul(TWICE));
-                (0..app.config.keys.len().max(1)).map(|_| RateLimiter::direct(quota)).collect()
+                (0..server.config.keys.len().max(1)).map(|_| RateLimiter::direct(quota)).collect()
             });
         let limiters = Arc::new(limiters);
         [Permission::Read, Permission::Write].map(|permission| {
-            let (app, limiters) = (Arc::clone(app), Arc::clone(&limiters));
-            Arc::new(AccessControl { app, permission, limiters })
+            let (server, limiters) = (Arc::clone(server), Arc::clone(&limiters));
+            Arc::new(AccessControl { server, permission, limiters })
         })
     }
 
     /// Lets a request pass; gives the number of its key, or 0 if there are none.
     fn check(&self, headers: &HeaderMap) -> Result<usize, ApiError> {
-        let keys = &self.app.config.keys;
+        let keys = &self.server.config.keys;
         let mut client = 0;
         if !keys.is_empty() {
             let given = bearer(headers)?;
@@ -198,7 +198,7 @@ impl AccessControl {
             client = number;
         }
         let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        let most = self.app.config.limits.body;
+        let most = self.server.config.limits.body;
         if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| length > most)
         {
             let message = format!("a request may have at most {most} bytes");
@@ -240,7 +240,7 @@ pub(crate) async fn authorize(
 ) -> Result<Response, ApiError> {
     let key = access.check(request.headers())?;
     let mut response = CALLER.scope(Caller { key, ..Caller::current() }, next.run(request)).await;
-    if !access.app.config.keys.is_empty() {
+    if !access.server.config.keys.is_empty() {
         response.extensions_mut().insert(KeyNumber(key));
     }
     Ok(response)

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::Json;
-use axum::extract::State;
+use crate::server::Chosen;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -29,7 +29,7 @@ pub(crate) struct TokenizeResponse {
 /// The tokens of a text. The name of the end token alone is that token.
 #[utoipa::path(post, path = "/tokenize", tag = "harness", request_body = TokenizeRequest, responses((status = 200, body = TokenizeResponse)))]
 pub(crate) async fn tokenize(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(request): Json<TokenizeRequest>,
 ) -> Result<axum::Json<TokenizeResponse>, ApiError> {
     let worker = App::clone(&app);
@@ -62,7 +62,7 @@ pub(crate) struct DetokenizeResponse {
 /// The text of tokens.
 #[utoipa::path(post, path = "/detokenize", tag = "harness", request_body = DetokenizeRequest, responses((status = 200, body = DetokenizeResponse)))]
 pub(crate) async fn detokenize(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(DetokenizeRequest { tokens }): Json<DetokenizeRequest>,
 ) -> Result<axum::Json<DetokenizeResponse>, ApiError> {
     let prompt = app.read(move |_, snapshot| {
@@ -85,7 +85,7 @@ pub(crate) struct TokenizerInfo {
 
 /// The tokenizer, and the name of its end token.
 #[utoipa::path(get, path = "/tokenizer_info", tag = "harness", responses((status = 200, body = TokenizerInfo)))]
-pub(crate) async fn tokenizer_info(State(app): State<App>) -> axum::Json<TokenizerInfo> {
+pub(crate) async fn tokenizer_info(Chosen(app): Chosen) -> axum::Json<TokenizerInfo> {
     let tokenizer = app.model.tokenizer();
     axum::Json(TokenizerInfo {
         tokenizer_class: tokenizer.name().to_owned(),

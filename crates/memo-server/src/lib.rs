@@ -27,6 +27,7 @@ mod problem;
 mod reference;
 mod request_id;
 mod router;
+mod server;
 mod tasks;
 mod turns;
 mod workers;

@@ -1,12 +1,12 @@
 //! Listening: connections over TCP or a Unix socket, closed when they are slow, and finished when the server stops.
 
-use crate::app::AppState;
 use crate::caller::Caller;
 use crate::config::Config;
 use crate::connections::{BusyBody, Connections};
 use crate::linger::{ByteStream, Linger};
 use crate::log;
 use crate::router::router;
+use crate::server::ServerState;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -167,9 +167,9 @@ pub async fn serve(
     let listener = Accepting::new(listener.into())?;
     log::set(config.log);
     let connections = Connections::new(config.limits.connections);
-    let app = AppState::new(store, config);
-    let watch = tokio::spawn(app.workers.watch());
-    let service = TowerToHyperService::new(router(&app));
+    let server = ServerState::new(store, config);
+    let watch = tokio::spawn(server.workers.watch());
+    let service = TowerToHyperService::new(router(&server));
     let graceful = GracefulShutdown::new();
     let mut stop = std::pin::pin!(stop);
     loop {
@@ -217,11 +217,11 @@ pub async fn serve(
         });
     }
     drop(listener);
-    app.stopping.store(true, Ordering::Release);
-    app.tasks.stop().await;
+    server.stopping.store(true, Ordering::Release);
+    server.app.tasks.stop().await;
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, graceful.shutdown()).await;
     watch.abort();
-    let model = Arc::clone(&app.model);
+    let model = Arc::clone(&server.app.model);
     let closed = tokio::task::spawn_blocking(move || model.close()).await;
     Ok(closed.unwrap_or(Ok(()))?)
 }

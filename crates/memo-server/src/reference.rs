@@ -2,12 +2,12 @@
 //!
 //! `openapi.json` beside `Cargo.toml` is the same document, from which the page's types are generated.
 
-use crate::app::App;
 use crate::harness;
 use crate::native::{
     changes, documents, facts, forgetting, graphs, lexicon, queries, rules, status, tasks,
 };
 use crate::openai::{self, chat, completions};
+use crate::server::Server;
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
@@ -93,9 +93,9 @@ fn description() -> OpenApi {
 }
 
 /// The API as OpenAPI.
-pub(crate) async fn openapi(State(app): State<App>) -> Json<OpenApi> {
+pub(crate) async fn openapi(State(server): State<Server>) -> Json<OpenApi> {
     let mut api = description();
-    if !app.config.keys.is_empty() {
+    if !server.config.keys.is_empty() {
         api.security = Some(vec![SecurityRequirement::new("key", [""; 0])]);
     }
     Json(api)

@@ -1,12 +1,12 @@
 //! The routes.
 
-use crate::app::App;
 use crate::error::ApiError;
 use crate::guard::{AccessControl, authorize, cors, handle_request};
 use crate::native::{
     changes, documents, facts, forgetting, graphs, lexicon, queries, rules, status, tasks,
 };
 use crate::openai::{self, chat, completions};
+use crate::server::Server;
 use crate::{harness, page, reference};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -16,8 +16,8 @@ use axum::routing::{delete, get, post};
 use std::sync::Arc;
 
 /// All routes, each behind the check of the permission that it needs: to read, to write, or none.
-pub(crate) fn router(app: &App) -> Router {
-    let [readers, writers] = AccessControl::new(app);
+pub(crate) fn router(server: &Server) -> Router {
+    let [readers, writers] = AccessControl::new(server);
     let open = Router::new()
         .route("/", get(page::index))
         .route("/assets/{*path}", get(page::asset))
@@ -82,11 +82,11 @@ pub(crate) fn router(app: &App) -> Router {
         .merge(writes)
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .layer(DefaultBodyLimit::max(app.config.limits.body));
-    if let Some(cors) = cors(&app.config) {
+        .layer(DefaultBodyLimit::max(server.config.limits.body));
+    if let Some(cors) = cors(&server.config) {
         all = all.layer(cors);
     }
-    all.layer(from_fn_with_state(Arc::clone(app), handle_request)).with_state(Arc::clone(app))
+    all.layer(from_fn_with_state(Arc::clone(server), handle_request)).with_state(Arc::clone(server))
 }
 
 async fn not_found(uri: axum::http::Uri) -> ApiError {

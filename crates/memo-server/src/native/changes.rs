@@ -1,12 +1,11 @@
 //! Edits, replacements, and the transactions that all changes are.
 
 use super::{Pagination, Reason, TransactionList, respond};
-use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
 use crate::model::Cost;
+use crate::server::Chosen;
 use crate::tasks::{Task, TaskKind};
-use axum::extract::State;
 use axum::response::Response;
 use memo_store::{ChangeReport, EditReport, Store};
 use serde::Deserialize;
@@ -15,7 +14,7 @@ use utoipa::ToSchema;
 /// All changes, the newest first.
 #[utoipa::path(get, path = "/api/transactions", tag = "changes", params(Pagination), responses((status = 200, body = TransactionList)))]
 pub(crate) async fn log(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Query(pagination): Query<Pagination>,
 ) -> Result<axum::Json<TransactionList>, ApiError> {
     let all = app.read(|_, snapshot| Ok(snapshot.log()?)).await?;
@@ -27,7 +26,7 @@ pub(crate) async fn log(
 /// Undoes a change, if no later one depends on it.
 #[utoipa::path(post, path = "/api/transactions/{id}/rollback", tag = "changes", params(("id" = u64, Path)), request_body = Reason, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn rollback(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(id): Path<u64>,
     Json(Reason { reason }): Json<Reason>,
 ) -> Result<Response, ApiError> {
@@ -54,7 +53,7 @@ pub(crate) struct EditRequest {
 /// Makes a text what follows a prompt.
 #[utoipa::path(post, path = "/api/edit", tag = "changes", request_body = EditRequest, responses((status = 200, body = EditReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn edit(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(EditRequest { prompt, target, exact, reason }): Json<EditRequest>,
 ) -> Result<Response, ApiError> {
     // A few tokens, tried with one weight after the other.
@@ -81,7 +80,7 @@ pub(crate) struct ReplaceRequest {
 /// Replaces text in documents.
 #[utoipa::path(post, path = "/api/replace", tag = "changes", request_body = ReplaceRequest, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn replace(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(ReplaceRequest { old, new, document, reason }): Json<ReplaceRequest>,
 ) -> Result<Response, ApiError> {
     let change =

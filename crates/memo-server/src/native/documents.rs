@@ -5,9 +5,9 @@ use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
 use crate::model::Cost;
+use crate::server::Chosen;
 use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
 use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use memo_store::{
@@ -47,7 +47,7 @@ pub(crate) struct DocumentQuery {
 /// Lists documents, the newest first.
 #[utoipa::path(get, path = "/api/documents", tag = "documents", params(DocumentQuery), responses((status = 200, body = DocumentList)))]
 pub(crate) async fn list(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Query(DocumentQuery { search, state, limit, offset }): Query<DocumentQuery>,
 ) -> Result<axum::Json<DocumentList>, ApiError> {
     let list = app.read(move |_, snapshot| {
@@ -79,7 +79,7 @@ pub(crate) struct VersionQuery {
 /// Shows a document.
 #[utoipa::path(get, path = "/api/documents/{id}", tag = "documents", params(("id" = String, Path), VersionQuery), responses((status = 200, body = DocumentText), (status = 404, body = ErrorBody)))]
 pub(crate) async fn show(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(id): Path<String>,
     Query(VersionQuery { version }): Query<VersionQuery>,
 ) -> Result<axum::Json<DocumentText>, ApiError> {
@@ -98,7 +98,7 @@ pub(crate) async fn show(
 /// The transactions that changed a document.
 #[utoipa::path(get, path = "/api/documents/{id}/history", tag = "documents", params(("id" = String, Path)), responses((status = 200, body = TransactionList), (status = 404, body = ErrorBody)))]
 pub(crate) async fn history(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(id): Path<String>,
 ) -> Result<axum::Json<TransactionList>, ApiError> {
     let transactions = app.read(move |_, snapshot| Ok(snapshot.history(&id)?)).await?;
@@ -147,7 +147,7 @@ fn yes() -> bool {
 /// Memorizes texts.
 #[utoipa::path(post, path = "/api/documents", tag = "documents", request_body = MemorizeRequest, responses((status = 200, body = MemorizeReport), (status = 202, body = Task), (status = 409, body = ErrorBody, description = "They would not fit")))]
 pub(crate) async fn memorize(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(request): Json<MemorizeRequest>,
 ) -> Result<Response, ApiError> {
     let MemorizeRequest { text, id, labels, documents, options } = request;
@@ -178,7 +178,7 @@ pub(crate) struct UploadQuery {
 /// Memorizes a file, read as `memo memorize` reads it.
 #[utoipa::path(post, path = "/api/upload", tag = "documents", params(UploadQuery), request_body(content = String, content_type = "application/octet-stream", description = "The file: text in UTF-8, or any bytes if the tokenizer is `bytes`"), responses((status = 200, body = MemorizeReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn upload(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Query(UploadQuery { id, reason, wait }): Query<UploadQuery>,
     headers: HeaderMap,
     body: Result<Bytes, axum::extract::rejection::BytesRejection>,
@@ -243,7 +243,7 @@ async fn memorize_documents(
 /// Takes a document out of the memory, and keeps it.
 #[utoipa::path(post, path = "/api/documents/{id}/retire", tag = "documents", params(("id" = String, Path)), request_body = Reason, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn retire(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(id): Path<String>,
     Json(Reason { reason }): Json<Reason>,
 ) -> Result<Response, ApiError> {
@@ -254,7 +254,7 @@ pub(crate) async fn retire(
 /// Brings a retired document back.
 #[utoipa::path(post, path = "/api/documents/{id}/restore", tag = "documents", params(("id" = String, Path)), request_body = Reason, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn restore(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(id): Path<String>,
     Json(Reason { reason }): Json<Reason>,
 ) -> Result<Response, ApiError> {

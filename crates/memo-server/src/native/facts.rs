@@ -1,12 +1,11 @@
 //! Facts: asked for from either end, stated and corrected.
 
 use super::respond;
-use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Query};
 use crate::model::Cost;
+use crate::server::Chosen;
 use crate::tasks::{Task, TaskKind};
-use axum::extract::State;
 use axum::response::Response;
 use memo_knowledge::{Triple, TriplePattern};
 use memo_store::{ChangeReport, Facts, Store};
@@ -53,7 +52,7 @@ pub(crate) struct FactQuery {
 /// Names are taken as they are written or, where there is none such, in any case.
 #[utoipa::path(get, path = "/api/facts", operation_id = "ask_facts", tag = "knowledge", params(FactQuery), responses((status = 200, body = Facts)))]
 pub(crate) async fn ask(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Query(FactQuery { subject, predicate, object, limit }): Query<FactQuery>,
 ) -> Result<axum::Json<Facts>, ApiError> {
     let pattern = FactPattern { subject, predicate, object }.into();
@@ -90,7 +89,7 @@ pub(crate) struct StateRequest {
 /// Graphs that say something else get a new version; a fact that none has a place for goes to the graph `facts`.
 #[utoipa::path(post, path = "/api/facts", operation_id = "state_facts", tag = "knowledge", request_body = StateRequest, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn state(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(StateRequest { facts, reason, wait }): Json<StateRequest>,
 ) -> Result<Response, ApiError> {
     /// Every fact is looked for in every graph.

@@ -2,11 +2,10 @@
 
 use super::facts::FactPattern;
 use super::{Reason, respond};
-use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
+use crate::server::Chosen;
 use crate::tasks::{Task, TaskKind};
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use memo_store::{
     DocumentFilter, ForgetPreview, Observer, Proof, Receipt, Selection, Snapshot, Timestamp,
@@ -73,7 +72,7 @@ impl ForgetRequest {
 /// Forgets documents, a text or facts for good, and says what that reached; or says what would go.
 #[utoipa::path(post, path = "/api/forget", tag = "forgetting", request_body = ForgetRequest, responses((status = 200, body = ForgetResponse), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 507, body = ErrorBody, description = "The disk has no room for it")))]
 pub(crate) async fn forget(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(mut request): Json<ForgetRequest>,
 ) -> Result<Response, ApiError> {
     let (dry_run, reason) = (request.dry_run, request.reason.take());
@@ -88,12 +87,12 @@ pub(crate) async fn forget(
 /// Forgets a document for good.
 #[utoipa::path(delete, path = "/api/documents/{id}", tag = "forgetting", params(("id" = String, Path), Reason), responses((status = 200, body = Receipt), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 507, body = ErrorBody)))]
 pub(crate) async fn forget_document(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(id): Path<String>,
     Query(Reason { reason }): Query<Reason>,
 ) -> Result<Response, ApiError> {
     let request = ForgetRequest { document: Some(id), reason, ..ForgetRequest::default() };
-    forget(State(app), Json(request)).await
+    forget(Chosen(app), Json(request)).await
 }
 
 /// Documents whose forgetting is to be proved.
@@ -110,7 +109,7 @@ pub(crate) struct ProveRequest {
 /// one that never saw them.
 #[utoipa::path(post, path = "/api/prove", tag = "forgetting", request_body = ProveRequest, responses((status = 200, body = Proof), (status = 202, body = Task), (status = 404, body = ErrorBody)))]
 pub(crate) async fn prove(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(ProveRequest { without, wait }): Json<ProveRequest>,
 ) -> Result<Response, ApiError> {
     let read = move |snapshot: &Snapshot, observer: &Observer| {

@@ -1,12 +1,11 @@
 //! Graphs: files of facts, added, listed, and written for other programs.
 
 use super::{Pagination, respond};
-use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
 use crate::model::Cost;
+use crate::server::Chosen;
 use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
-use axum::extract::State;
 use axum::response::Response;
 use memo_knowledge::{Graph, GraphFormat, GraphOptions};
 use memo_store::{AddedGraph, ContentKind, GraphStats, Store};
@@ -24,7 +23,7 @@ pub(crate) struct GraphList {
 /// Lists the live graphs.
 #[utoipa::path(get, path = "/api/graphs", operation_id = "list_graphs", tag = "knowledge", params(Pagination), responses((status = 200, body = GraphList)))]
 pub(crate) async fn list(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Query(pagination): Query<Pagination>,
 ) -> Result<axum::Json<GraphList>, ApiError> {
     let graphs = app.read(|_, snapshot| Ok(snapshot.graphs()?)).await?;
@@ -53,7 +52,7 @@ pub(crate) struct ExportedGraph {
 /// A graph as a file for other programs.
 #[utoipa::path(get, path = "/api/graphs/{id}", operation_id = "export_graph", tag = "knowledge", params(("id" = String, Path), ExportQuery), responses((status = 200, body = ExportedGraph), (status = 404, body = ErrorBody, description = "There is no such graph"), (status = 409, body = ErrorBody, description = "It was forgotten")))]
 pub(crate) async fn export(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(document): Path<String>,
     Query(ExportQuery { format }): Query<ExportQuery>,
 ) -> Result<axum::Json<ExportedGraph>, ApiError> {
@@ -92,7 +91,7 @@ pub(crate) struct GraphRequest {
 /// Adds a graph, or a new version of one: its facts can be asked for, and what follows from them is known.
 #[utoipa::path(post, path = "/api/graphs", operation_id = "add_graph", tag = "knowledge", request_body = GraphRequest, responses((status = 200, body = AddedGraph), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn add(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(request): Json<GraphRequest>,
 ) -> Result<Response, ApiError> {
     let GraphRequest { text, format, language, id, reason, wait } = request;

@@ -1,9 +1,8 @@
 //! The lexicon of the model: how large it is, which classes a word has, and which words a class.
 
-use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use axum::extract::State;
+use crate::server::Chosen;
 use memo::lexicon::Lexicon;
 use memo::words::each_unit;
 use memo_store::{ClassMembers, Error, LexiconStats, Snapshot, WordClass};
@@ -15,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 
 /// The lexicon in figures.
 #[utoipa::path(get, path = "/api/lexicon", operation_id = "show_lexicon", tag = "lexicon", responses((status = 200, body = LexiconStats), (status = 404, body = ErrorBody, description = "The model has no lexicon")))]
-pub(crate) async fn show(State(app): State<App>) -> Result<axum::Json<LexiconStats>, ApiError> {
+pub(crate) async fn show(Chosen(app): Chosen) -> Result<axum::Json<LexiconStats>, ApiError> {
     let stats = app.read(|_, snapshot| Ok(snapshot.lexicon_stats().ok_or(Error::NoLexicon)?));
     Ok(axum::Json(stats.await?))
 }
@@ -31,7 +30,7 @@ pub(crate) struct WordClasses {
 /// The classes of a word, whatever its case.
 #[utoipa::path(get, path = "/api/lexicon/words/{word}", operation_id = "show_word", tag = "lexicon", params(("word" = String, Path)), responses((status = 200, body = WordClasses), (status = 404, body = ErrorBody, description = "The model has no lexicon, or the word no class in it")))]
 pub(crate) async fn word(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(word): Path<String>,
 ) -> Result<axum::Json<WordClasses>, ApiError> {
     let classes = app.read(move |_, snapshot| {
@@ -56,7 +55,7 @@ pub(crate) struct ClassQuery {
 /// The first words of a class.
 #[utoipa::path(get, path = "/api/lexicon/classes/{class}", operation_id = "show_class", tag = "lexicon", params(("class" = String, Path), ClassQuery), responses((status = 200, body = ClassMembers), (status = 404, body = ErrorBody, description = "The model has no lexicon, or that no such class")))]
 pub(crate) async fn class(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(class): Path<String>,
     Query(ClassQuery { limit }): Query<ClassQuery>,
 ) -> Result<axum::Json<ClassMembers>, ApiError> {
@@ -92,7 +91,7 @@ pub(crate) struct ClassifiedWord {
 /// The words of a text that the lexicon has classes for, and where they stand.
 #[utoipa::path(post, path = "/api/lexicon/text", operation_id = "classify_text", tag = "lexicon", request_body = LookUpRequest, responses((status = 200, body = ClassifiedText), (status = 404, body = ErrorBody, description = "The model has no lexicon")))]
 pub(crate) async fn text(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(LookUpRequest { text }): Json<LookUpRequest>,
 ) -> Result<axum::Json<ClassifiedText>, ApiError> {
     /// Each word is answered with its classes, so the text may be as long as a page shows, but not as a book.

@@ -4,7 +4,7 @@ use crate::app::{App, AppState};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Query};
 use crate::generate::{checked, encode_prompt, generate, score};
-use axum::extract::State;
+use crate::server::Chosen;
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use memo::readout::Sampling;
@@ -103,7 +103,7 @@ pub(crate) struct CompletionEnd {
 /// Continues a prompt, with the probability of each token and the longest context that knew it.
 #[utoipa::path(post, path = "/api/complete", tag = "reading", request_body = CompleteRequest, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events `token`, and a last one `done` or `error`")))]
 pub(crate) async fn complete(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(request): Json<CompleteRequest>,
 ) -> Result<Response, ApiError> {
     let worker = App::clone(&app);
@@ -200,7 +200,7 @@ pub(crate) struct TokenList {
 /// The probability of each token of a text after those before it, and the longest context that knew it.
 #[utoipa::path(post, path = "/api/read", tag = "reading", request_body = TextRequest, responses((status = 200, body = TokenList)))]
 pub(crate) async fn read_text(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(TextRequest { text, generalize }): Json<TextRequest>,
 ) -> Result<axum::Json<TokenList>, ApiError> {
     /// Evidence is looked up slot by slot, so the text may be as long as a prompt, but not as a book.
@@ -245,7 +245,7 @@ pub(crate) struct ExplainRequest {
 /// Explains the most probable continuations: how often each followed every context that the memory sees, and their sources.
 #[utoipa::path(post, path = "/api/explain", tag = "reading", request_body = ExplainRequest, responses((status = 200, body = Explanation)))]
 pub(crate) async fn explain(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(ExplainRequest { prompt, candidates, generalize }): Json<ExplainRequest>,
 ) -> Result<axum::Json<Explanation>, ApiError> {
     let count = candidates.unwrap_or(5).clamp(1, 50);
@@ -270,7 +270,7 @@ pub(crate) struct FindRequest {
 /// The documents that contain a text, and where.
 #[utoipa::path(post, path = "/api/find", tag = "reading", request_body = FindRequest, responses((status = 200, body = TextMatches)))]
 pub(crate) async fn find(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(FindRequest { text, ignore_case, context }): Json<FindRequest>,
 ) -> Result<axum::Json<TextMatches>, ApiError> {
     /// So that an answer stays small: a thousand matches of a document are shown, each with its lines.
@@ -297,7 +297,7 @@ pub(crate) struct ClosestQuery {
 /// The passages of live documents that share the rarest words with a text.
 #[utoipa::path(get, path = "/api/closest", tag = "reading", params(ClosestQuery), responses((status = 200, body = ClosestPassages)))]
 pub(crate) async fn closest(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Query(ClosestQuery { text, limit }): Query<ClosestQuery>,
 ) -> Result<axum::Json<ClosestPassages>, ApiError> {
     let limit = limit.unwrap_or(5).clamp(1, 1000);

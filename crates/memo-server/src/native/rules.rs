@@ -5,8 +5,8 @@ use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Query};
 use crate::model::Cost;
+use crate::server::Chosen;
 use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
-use axum::extract::State;
 use axum::response::Response;
 use memo_knowledge::Rules;
 use memo_store::{AddedRules, DerivationStep, Observer, Rule, RulesPreview, Store};
@@ -25,7 +25,7 @@ pub(crate) struct RuleList {
 /// Lists the rules, with how much follows by each.
 #[utoipa::path(get, path = "/api/rules", operation_id = "list_rules", tag = "knowledge", params(Pagination), responses((status = 200, body = RuleList)))]
 pub(crate) async fn list(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Query(pagination): Query<Pagination>,
 ) -> Result<axum::Json<RuleList>, ApiError> {
     let rules = app.read(|_, snapshot| Ok(snapshot.rules()?)).await?;
@@ -51,7 +51,7 @@ pub(crate) struct RulesRequest {
 /// Adds rules, or a new version of them: what follows is known at once.
 #[utoipa::path(post, path = "/api/rules", operation_id = "add_rules", tag = "knowledge", request_body = RulesRequest, responses((status = 200, body = AddedRules), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn add(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(RulesRequest { id, text, reason, wait }): Json<RulesRequest>,
 ) -> Result<Response, ApiError> {
     check_size(&text)?;
@@ -85,7 +85,7 @@ pub(crate) struct RulesPreviewRequest {
 /// What would follow from rules. Nothing changes.
 #[utoipa::path(post, path = "/api/rules/preview", operation_id = "preview_rules", tag = "knowledge", request_body = RulesPreviewRequest, responses((status = 200, body = RulesPreview)))]
 pub(crate) async fn preview(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(RulesPreviewRequest { id, text, examples }): Json<RulesPreviewRequest>,
 ) -> Result<axum::Json<RulesPreview>, ApiError> {
     check_size(&text)?;
@@ -146,7 +146,7 @@ pub(crate) struct Derivation {
 /// Why something follows: rules, sentences and facts, step by step.
 #[utoipa::path(get, path = "/api/why", operation_id = "why", tag = "knowledge", params(WhyQuery), responses((status = 200, body = Derivation)))]
 pub(crate) async fn why(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Query(WhyQuery { statement }): Query<WhyQuery>,
 ) -> Result<axum::Json<Derivation>, ApiError> {
     let steps = app.read(move |_, snapshot| Ok(snapshot.why(&statement)?)).await?;

@@ -2,10 +2,11 @@
 
 use super::lexicon::parsed;
 use super::respond;
-use crate::app::{App, AppState};
+use crate::app::AppState;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::Json;
 use crate::model::Cost;
+use crate::server::{Chosen, Server};
 use crate::tasks::{Task, TaskKind};
 use crate::workers::run_blocking;
 use axum::extract::State;
@@ -33,10 +34,10 @@ pub(crate) struct ModelStats {
 
 /// The model in figures: documents, tokens, bytes and contexts.
 #[utoipa::path(get, path = "/api/stats", tag = "model", responses((status = 200, body = ModelStats)))]
-pub(crate) async fn stats(State(app): State<App>) -> Result<axum::Json<ModelStats>, ApiError> {
+pub(crate) async fn stats(Chosen(app): Chosen) -> Result<axum::Json<ModelStats>, ApiError> {
     let stats = app.read(|app, snapshot| {
         Ok(ModelStats {
-            model: app.config.name.clone(),
+            model: app.name.clone(),
             stats: snapshot.stats()?,
             digest: known_digest(app, snapshot),
             busy: app.model.is_changing(),
@@ -56,7 +57,7 @@ fn known_digest(app: &AppState, snapshot: &Snapshot) -> Option<Digest> {
 
 /// The digest of the memory: the same for every model of these settings that knows the same texts.
 #[utoipa::path(get, path = "/api/digest", tag = "model", responses((status = 200, body = DigestReport)))]
-pub(crate) async fn digest(State(app): State<App>) -> Result<axum::Json<DigestReport>, ApiError> {
+pub(crate) async fn digest(Chosen(app): Chosen) -> Result<axum::Json<DigestReport>, ApiError> {
     let report = app.read(|app, snapshot| {
         let report = snapshot.digest_report()?;
         *app.digest.lock() = Some((snapshot.config().memory.clone(), report));
@@ -79,7 +80,7 @@ pub(crate) struct RebuildRequest {
 /// Makes the memory anew from its documents, as it was or with another lexicon.
 #[utoipa::path(post, path = "/api/rebuild", tag = "model", request_body = RebuildRequest, responses((status = 200, body = RebuildReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn rebuild(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(RebuildRequest { lexicon, format, wait }): Json<RebuildRequest>,
 ) -> Result<Response, ApiError> {
     let lexicon = match lexicon {
@@ -109,16 +110,16 @@ pub(crate) struct Health {
 
 /// Whether it can answer, as other local servers say it.
 #[utoipa::path(get, path = "/health", tag = "operation", security(()), responses((status = 200, body = Health), (status = 503, body = Health)))]
-pub(crate) async fn health(State(app): State<App>) -> (StatusCode, axum::Json<Health>) {
-    let (code, _) = readyz(State(app)).await;
+pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, axum::Json<Health>) {
+    let (code, _) = readyz(State(server)).await;
     let status = if code == StatusCode::OK { "ok" } else { "unavailable" };
     (code, axum::Json(Health { status }))
 }
 
 /// Whether it can answer.
 #[utoipa::path(get, path = "/readyz", tag = "operation", security(()), responses((status = 200, body = String), (status = 503, body = String)))]
-pub(crate) async fn readyz(State(app): State<App>) -> (StatusCode, &'static str) {
-    if app.stopping.load(Ordering::Acquire) || app.model.is_broken() {
+pub(crate) async fn readyz(State(server): State<Server>) -> (StatusCode, &'static str) {
+    if server.stopping.load(Ordering::Acquire) || server.app.model.is_broken() {
         (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
     } else {
         (StatusCode::OK, "ready\n")
@@ -127,9 +128,10 @@ pub(crate) async fn readyz(State(app): State<App>) -> (StatusCode, &'static str)
 
 /// Metrics for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "operation", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
-pub(crate) async fn metrics(State(app): State<App>) -> Result<Response, ApiError> {
+pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, ApiError> {
     // Without waiting for a seat, because a busy server is what metrics are for.
-    let text = run_blocking(move || app.metrics.text(&app.model, &app.workers)).await?;
+    let text =
+        run_blocking(move || server.metrics.text(&server.app.model, &server.workers)).await?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

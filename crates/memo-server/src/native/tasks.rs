@@ -1,11 +1,10 @@
 //! Tasks: long changes, watched and cancelled.
 
-use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::Path;
+use crate::server::Chosen;
 use crate::tasks::Task;
 use axum::Json;
-use axum::extract::State;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use serde::Serialize;
 use std::convert::Infallible;
@@ -22,14 +21,14 @@ pub(crate) struct TaskList {
 
 /// Tasks that wait, run, or have ended lately; the newest first.
 #[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks", tag = "tasks", responses((status = 200, body = TaskList)))]
-pub(crate) async fn list(State(app): State<App>) -> Json<TaskList> {
+pub(crate) async fn list(Chosen(app): Chosen) -> Json<TaskList> {
     Json(TaskList { tasks: app.tasks.list() })
 }
 
 /// A task, and how far it is.
 #[utoipa::path(get, path = "/api/tasks/{id}", operation_id = "show_task", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = ErrorBody)))]
 pub(crate) async fn show(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(id): Path<String>,
 ) -> Result<Json<Task>, ApiError> {
     Ok(Json(app.tasks.find(&id)?.task()))
@@ -38,7 +37,7 @@ pub(crate) async fn show(
 /// The progress of a task, as events `progress`, until it has ended.
 #[utoipa::path(get, path = "/api/tasks/{id}/events", tag = "tasks", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = Object, description = "The data of an event is a task"), (status = 404, body = ErrorBody)))]
 pub(crate) async fn events(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(id): Path<String>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
     let mut watch = app.tasks.find(&id)?.watch();
@@ -59,7 +58,7 @@ pub(crate) async fn events(
 /// Cancels a task. What it has written already is taken out again exactly.
 #[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = ErrorBody)))]
 pub(crate) async fn cancel(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Path(id): Path<String>,
 ) -> Result<Json<Task>, ApiError> {
     let task = app.tasks.find(&id)?;

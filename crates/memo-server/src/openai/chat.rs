@@ -4,10 +4,11 @@ use super::options::{Options, nth};
 use super::respond::{CompletionJob, ResponseMode, respond};
 use super::tokens::ChatLogprobs;
 use super::{StopReason, Usage};
-use crate::app::{App, AppState, now};
+use crate::app::AppState;
 use crate::error::ApiError;
 use crate::extract::Json;
 use crate::generate::{check_total, encode_prompt, generate};
+use crate::server::{Server, now};
 use crate::workers::Seat;
 use axum::extract::State;
 use axum::response::Response;
@@ -210,12 +211,12 @@ impl CompletionJob for Job {
 /// Continues a conversation.
 #[utoipa::path(post, path = "/v1/chat/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events with `delta` in place of `message`, and a last `[DONE]`")))]
 pub(crate) async fn chat(
-    State(app): State<App>,
+    State(server): State<Server>,
     Json(request): Json<Request>,
 ) -> Result<Response, ApiError> {
     let mode = ResponseMode::from(&request.options);
-    let (id, created) = (app.response_id("chatcmpl"), now());
-    let model = app.config.name.clone();
+    let app = server.model(request.options.model.as_deref()).await?;
+    let (id, created, model) = (server.response_id("chatcmpl"), now(), app.name.clone());
     let response = move |choices, usage| Completion {
         id: id.clone(),
         object: if mode.stream { "chat.completion.chunk" } else { "chat.completion" },

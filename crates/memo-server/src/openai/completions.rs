@@ -4,10 +4,11 @@ use super::options::{Options, nth};
 use super::respond::{CompletionJob, ResponseMode, respond};
 use super::tokens::Logprobs;
 use super::{StopReason, Usage};
-use crate::app::{App, AppState, now};
+use crate::app::AppState;
 use crate::error::ApiError;
 use crate::extract::Json;
 use crate::generate::{check_prompt, check_total, encode_prompt, generate, score};
+use crate::server::{Server, now};
 use crate::workers::{Client, Seat};
 use axum::extract::State;
 use axum::response::Response;
@@ -218,12 +219,12 @@ impl CompletionJob for Job {
 /// Continues prompts.
 #[utoipa::path(post, path = "/v1/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events of the same shape and a last `[DONE]`")))]
 pub(crate) async fn completions(
-    State(app): State<App>,
+    State(server): State<Server>,
     Json(request): Json<Request>,
 ) -> Result<Response, ApiError> {
     let mode = ResponseMode::from(&request.options);
-    let (id, created) = (app.response_id("cmpl"), now());
-    let model = app.config.name.clone();
+    let app = server.model(request.options.model.as_deref()).await?;
+    let (id, created, model) = (server.response_id("cmpl"), now(), app.name.clone());
     let response = move |choices, usage| Completion {
         id: id.clone(),
         object: "text_completion",

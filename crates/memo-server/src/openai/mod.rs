@@ -6,8 +6,10 @@ mod options;
 mod respond;
 mod tokens;
 
-use crate::app::App;
+use crate::app::AppState;
+use crate::error::ApiError;
 use crate::extract::Path;
+use crate::server::{Server, ServerState};
 use axum::Json;
 use axum::extract::State;
 use memo_store::{CompletionStream, FinishReason};
@@ -67,24 +69,27 @@ impl From<&CompletionStream> for StopReason {
     }
 }
 
-fn describe(app: &App) -> Model {
+fn describe(server: &ServerState, app: &AppState) -> Model {
     Model {
-        id: app.config.name.clone(),
+        id: app.name.clone(),
         object: "model",
-        created: app.created,
+        created: server.created,
         owned_by: "memo",
-        max_model_len: app.config.limits.prompt,
+        max_model_len: server.config.limits.prompt,
     }
 }
 
 /// The one model that is served.
 #[utoipa::path(get, path = "/v1/models", tag = "OpenAI", responses((status = 200, body = Models)))]
-pub(crate) async fn models(State(app): State<App>) -> Json<Models> {
-    Json(Models { object: "list", data: vec![describe(&app)] })
+pub(crate) async fn models(State(server): State<Server>) -> Json<Models> {
+    Json(Models { object: "list", data: vec![describe(&server, &server.app)] })
 }
 
 /// The one model that is served, by any name, as in completions.
 #[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Any name")), responses((status = 200, body = Model)))]
-pub(crate) async fn model(State(app): State<App>, Path(_): Path<String>) -> Json<Model> {
-    Json(describe(&app))
+pub(crate) async fn model(
+    State(server): State<Server>,
+    Path(name): Path<String>,
+) -> Result<Json<Model>, ApiError> {
+    Ok(Json(describe(&server, &*server.model(Some(&name)).await?)))
 }

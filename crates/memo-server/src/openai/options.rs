@@ -30,9 +30,8 @@ pub(super) struct StreamOptions {
 /// Options of both kinds of completions.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 pub(super) struct Options {
-    /// The model's name: any, because there is one.
-    #[serde(default, rename = "model")]
-    pub(super) _model: Option<String>,
+    /// The model's name; any, where there is one.
+    pub(super) model: Option<String>,
     /// The most tokens to generate.
     pub(super) max_tokens: Option<usize>,
     /// 0 takes the most probable token, which is the default here: a memory recalls. 1 draws in proportion.

@@ -1,0 +1,75 @@
+//! The state that all requests share, and the model that a request is about.
+
+use crate::app::{App, AppState, Shared};
+use crate::config::Config;
+use crate::error::ApiError;
+use crate::metrics::Metrics;
+use crate::workers::Workers;
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use memo_store::Store;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// The state of the server; a handle, cheap to clone.
+pub(crate) type Server = Arc<ServerState>;
+
+pub(crate) struct ServerState {
+    pub(crate) config: Arc<Config>,
+    pub(crate) workers: Arc<Workers>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) app: App,
+    pub(crate) stopping: AtomicBool,
+    /// When it began, in seconds since 1970.
+    pub(crate) created: u64,
+    responses: AtomicU64,
+}
+
+impl ServerState {
+    pub(crate) fn new(store: Store, config: Config) -> Server {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let workers = Arc::new(Workers::new(cores, config.limits.waiting, config.keys.len()));
+        let (config, metrics) = (Arc::new(config), Arc::new(Metrics::new()));
+        let shared = Shared { config, workers, metrics };
+        let app = AppState::new(shared.config.name.clone(), store, &shared);
+        let Shared { config, workers, metrics } = shared;
+        Arc::new(ServerState {
+            config,
+            workers,
+            metrics,
+            app,
+            stopping: AtomicBool::new(false),
+            created: now(),
+            responses: AtomicU64::new(0),
+        })
+    }
+
+    /// The id of the next response.
+    pub(crate) fn response_id(&self, prefix: &str) -> String {
+        let number = self.responses.fetch_add(1, Ordering::Relaxed);
+        format!("{prefix}-{:x}-{number:x}", self.created)
+    }
+
+    /// The model of a name, or the one that is meant without one.
+    #[allow(clippy::unused_async, reason = "models will be opened when they are asked for")]
+    pub(crate) async fn model(&self, _name: Option<&str>) -> Result<App, ApiError> {
+        Ok(Arc::clone(&self.app))
+    }
+}
+
+/// The model that a request is about.
+pub(crate) struct Chosen(pub(crate) App);
+
+impl FromRequestParts<Server> for Chosen {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(_: &mut Parts, server: &Server) -> Result<Self, ApiError> {
+        Ok(Chosen(server.model(None).await?))
+    }
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
