@@ -29,11 +29,12 @@ impl WriterLock {
             Err(TryLockError::WouldBlock) => return Err(busy(directory, &mut file)),
             Err(TryLockError::Error(reason)) => return Err(io(&path)(reason)),
         }
+        // The lock is held whether this can be written or not: on a full disk, others learn less.
         let holder = format!("{}\n{}\n", std::process::id(), Timestamp::now());
-        file.set_len(0)
+        let _ = file
+            .set_len(0)
             .and_then(|()| file.rewind())
-            .and_then(|()| file.write_all(holder.as_bytes()))
-            .map_err(io(&path))?;
+            .and_then(|()| file.write_all(holder.as_bytes()));
         open(&directory.join(SNAPSHOT))?;
         Ok(WriterLock { _file: file })
     }

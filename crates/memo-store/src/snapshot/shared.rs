@@ -9,7 +9,8 @@ use crate::record::DocumentRecord;
 use memo_text::Encoding;
 use std::collections::HashSet;
 
-/// Two documents share a passage if they have this many tokens in a row in common: half a line or so.
+/// Two documents share a passage if they have this many tokens in a row in common: half a line or so. At least half of them
+/// have a letter or a digit: indentation and rules of dashes are no text that could be known.
 const PASSAGE: usize = 8;
 const PASSAGE_OF_BYTES: usize = 32;
 
@@ -60,13 +61,27 @@ impl Snapshot {
         let bytes = self.tokenizer.encoding() == Encoding::Raw;
         let len = if bytes { PASSAGE_OF_BYTES } else { PASSAGE };
         let ledger = self.ledger("documents")?;
+        // Bytes above 127 are parts of letters, as far as one byte tells.
+        let says = |id: u32| {
+            self.tokenizer.token_bytes(id).is_some_and(|bytes| {
+                bytes.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
+            })
+        };
         let mut passages: HashSet<Vec<u32>> = HashSet::new();
         for (document, versions) in going {
             for version in document.versions.iter().filter(|v| versions.contains(&v.number)) {
                 // What is damaged shares nothing that could be known.
                 let Some(content) = ledger.sound_content(document, version)? else { continue };
                 for part in &content.parts {
-                    passages.extend(part.windows(len).map(<[u32]>::to_vec));
+                    let words: Vec<bool> = part.iter().map(|&id| says(id)).collect();
+                    let windows = part.windows(len).zip(words.windows(len));
+                    passages.extend(
+                        windows
+                            .filter(|(_, words)| {
+                                2 * words.iter().filter(|&&says| says).count() >= len
+                            })
+                            .map(|(window, _)| window.to_vec()),
+                    );
                 }
             }
         }

@@ -65,6 +65,20 @@ fn a_forgotten_document_is_gone_from_every_byte() {
     }
 }
 
+/// Indentation and rulers are in many documents, and nobody would know a text by them.
+#[test]
+fn layout_is_no_passage_that_others_share() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &NewModel::default()).unwrap();
+    let space = " ".repeat(24);
+    let ruler = "-=".repeat(40);
+    let secret = document("secret", &format!("{space}{SECRET}\n{ruler}\n{space}end"));
+    let other = document("other", &format!("{space}The owl reads.\n{ruler}\n{space}end"));
+    let quoting = document("quoting", &format!("She wrote: {SECRET}"));
+    store.memorize([secret, other, quoting], None).unwrap();
+    assert_eq!(store.forget(&["secret"], None).unwrap().shared, ["quoting"]);
+}
+
 /// Several are forgotten with one scrub, each with a receipt of its own; what cannot be forgotten keeps nobody from it.
 #[test]
 fn forgets_that_share_a_scrub_are_all_gone_and_told_apart() {

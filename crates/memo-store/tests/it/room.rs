@@ -113,3 +113,19 @@ fn a_full_disk_leaves_an_open_model_readable() {
     store.forget(&["secret"], None).unwrap();
     assert_gone(&path, store.tokenizer(), SECRET);
 }
+
+#[test]
+fn a_model_on_a_full_disk_is_opened_and_says_what_a_forget_needs() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("disk");
+    let Some(disk) = Disk::mount(&place, "24m") else { return };
+    let path = place.join("m.memo");
+    drop(notes(&path));
+    disk.fill(0);
+    let mut store = Store::open(&path).unwrap();
+    let refused = store.forget(&["secret"], None).unwrap_err();
+    assert!(matches!(refused, Error::NoRoom { .. }), "{refused}");
+    drop(store);
+    disk.clear();
+    Store::open(&path).unwrap().forget(&["secret"], None).unwrap();
+}
