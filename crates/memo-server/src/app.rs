@@ -41,8 +41,13 @@ impl AppState {
     pub(crate) fn new(name: String, store: Store, shared: &Shared) -> App {
         let Shared { config, workers, metrics } = shared.clone();
         let model = Arc::new(Model::new(store));
-        let tasks =
-            Tasks::new(Arc::clone(&model), Arc::clone(&metrics), workers.turns(), MAX_CHANGES);
+        let tasks = Tasks::new(
+            name.clone(),
+            Arc::clone(&model),
+            Arc::clone(&metrics),
+            workers.turns(),
+            MAX_CHANGES,
+        );
         Arc::new(AppState {
             name,
             model,

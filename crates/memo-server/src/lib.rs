@@ -3,7 +3,7 @@
 //!
 //! Data flow: a connection ([`serve`]) → the guard (`guard`: origins, keys, rates) → a handler (`openai`, `harness`,
 //! `native`) → a worker (`workers`), which reads the model in turns with others (`turns`), or a task (`tasks`), which changes it →
-//! the model (`model`), read by many and changed by one task at a time.
+//! the model (`model`), read by many and changed by one task at a time. A server has one model or several (`models`).
 
 mod app;
 mod caller;
@@ -20,6 +20,7 @@ mod listen;
 mod log;
 mod metrics;
 mod model;
+mod models;
 mod native;
 mod openai;
 mod page;
@@ -34,3 +35,4 @@ mod workers;
 
 pub use self::config::{Config, Key, Limits, Log, Permission};
 pub use self::listen::{Error, Listener, run, serve};
+pub use self::models::{Models, is_model, models_in, name_of};

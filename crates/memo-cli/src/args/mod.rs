@@ -45,7 +45,7 @@ pub(crate) enum Command {
 
     /// Serve a model to OpenAI's clients, evaluation harnesses, and people with a browser.
     #[command(
-        after_help = "Examples:\n  memo serve                                   # a model of your own, made if there is none\n  memo serve notes.memo --addr 127.0.0.1:8000\n  memo serve notes.memo --addr 0.0.0.0:7700 --api-key-file keys.txt\n  memo serve notes.memo --addr unix:/run/memo.sock"
+        after_help = "Examples:\n  memo serve                                   # a model of your own, made if there is none\n  memo serve notes.memo --addr 127.0.0.1:8000\n  memo serve notes.memo --addr 0.0.0.0:7700 --api-key-file keys.txt\n  memo serve notes.memo --addr unix:/run/memo.sock\n  memo serve models                            # a folder of models, each by its name"
     )]
     Serve(ServeOptions),
 

@@ -1,4 +1,4 @@
-//! MeMo's own API: documents, facts, rules, queries, changes, tasks, and the state of the model.
+//! MeMo's own API: documents, facts, rules, queries, changes, tasks, models and their state.
 
 pub(crate) mod changes;
 pub(crate) mod documents;
@@ -6,6 +6,7 @@ pub(crate) mod facts;
 pub(crate) mod forgetting;
 pub(crate) mod graphs;
 pub(crate) mod lexicon;
+pub(crate) mod models;
 pub(crate) mod queries;
 pub(crate) mod rules;
 pub(crate) mod status;

@@ -265,6 +265,12 @@ impl Store {
         self.checkpoint_if(FELT)
     }
 
+    /// Closes the model and writes nothing: for a model whose directory was removed or replaced, or whose memory is not to be trusted. Nothing
+    /// acknowledged is lost, because that is in the ledger.
+    pub fn discard(mut self) {
+        self.pending = 0;
+    }
+
     fn checkpoint_if(&mut self, tokens: u64) -> Result<(), Error> {
         if self.pending > tokens { self.checkpoint() } else { Ok(()) }
     }
