@@ -9,7 +9,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { serve } from "./server.mjs";
-import { models } from "./models.mjs";
 import { steps } from "./steps.mjs";
 
 const at = process.argv.indexOf("--screenshots");
@@ -34,7 +33,7 @@ const browser = await chromium.launch({
 const complaints = [];
 
 async function open(options = {}) {
-  const { refusals = false, url = server.url, ...context } = options;
+  const { refusals = false, ...context } = options;
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 }, ...context })).newPage();
   page.setDefaultTimeout(20_000);
   const complain = (text) => {
@@ -43,7 +42,7 @@ async function open(options = {}) {
   };
   page.on("console", (message) => message.type() === "error" && complain(message.text()));
   page.on("pageerror", (error) => complain(error.stack ?? error.message));
-  await page.goto(url);
+  await page.goto(server.url);
   await page.getByRole("heading", { level: 1 }).waitFor();
   return page;
 }
@@ -54,7 +53,7 @@ const shot = async (page, name) => {
 
 try {
   const walk = { open, shot, folder, url: server.url };
-  for (const [name, step] of Object.entries({ ...steps, ...models })) {
+  for (const [name, step] of Object.entries(steps)) {
     const begun = Date.now();
     try {
       await step(walk);

@@ -5,9 +5,9 @@ use crate::config::Config;
 use crate::connections::{BusyBody, Connections};
 use crate::linger::{ByteStream, Linger};
 use crate::log;
-use crate::models::Models;
 use crate::router::router;
 use crate::server::ServerState;
+use crate::share::{OnHandover, Socket, close};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -15,6 +15,7 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use memo_store::Store;
 use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
@@ -99,25 +100,21 @@ impl Accepting {
     }
 }
 
-/// Serves models until the process is told to stop.
-pub fn run(
-    models: impl Into<Models>,
-    config: Config,
-    listener: impl Into<Listener>,
-) -> Result<(), Error> {
+/// Serves a model until the process is told to stop.
+pub fn run(store: Store, config: Config, listener: impl Into<Listener>) -> Result<(), Error> {
     // Every stream that waits for its reader may hold a thread; changes and figures need some too.
     let threads = config.limits.connections + 256;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.enable_all().max_blocking_threads(threads).build()?;
     runtime.block_on(async {
         let stop = stop_signal()?;
-        serve(models, config, listener, stop).await
+        serve(store, config, listener, stop).await
     })
 }
 
 /// A future that ends when the process is told to stop. Told again, the process ends at once: nothing acknowledged is
 /// lost.
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::new()?;
     Ok(async move {
         signals.next().await;
@@ -161,9 +158,9 @@ impl Signals {
     }
 }
 
-/// Serves models until `stop` is ready; then finishes what was begun, and closes the models with their checkpoints.
+/// Serves a model until `stop` is ready; then finishes what was begun, and closes the model with its checkpoint.
 pub async fn serve(
-    models: impl Into<Models>,
+    store: Store,
     config: Config,
     listener: impl Into<Listener>,
     stop: impl Future<Output = ()>,
@@ -171,7 +168,9 @@ pub async fn serve(
     let listener = Accepting::new(listener.into())?;
     log::set(config.log);
     let connections = Connections::new(config.limits.connections);
-    let server = ServerState::new(models.into(), config);
+    let shared = Socket::bind(&store);
+    let server = ServerState::new(store, config);
+    let shared = shared.map(|bound| bound.listen(Arc::clone(&server.app), OnHandover::Keep));
     let watch = tokio::spawn(server.workers.watch());
     let service = TowerToHyperService::new(router(&server));
     let graceful = GracefulShutdown::new();
@@ -222,10 +221,10 @@ pub async fn serve(
     }
     drop(listener);
     server.stopping.store(true, Ordering::Release);
-    server.models.stop().await;
+    server.app.closing.store(true, Ordering::Release);
+    server.app.tasks.stop().await;
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, graceful.shutdown()).await;
     watch.abort();
-    let models = Arc::clone(&server.models);
-    let closed = tokio::task::spawn_blocking(move || models.close()).await;
-    Ok(closed.unwrap_or(Ok(()))?)
+    drop(shared);
+    close(&server.app).await
 }

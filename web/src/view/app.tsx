@@ -14,7 +14,6 @@ import { Header } from "./header";
 import { History } from "./history";
 import { Key } from "./key";
 import { Knowledge } from "./knowledge";
-import { NewModel } from "./models";
 import { Icon } from "./parts";
 import { Prove } from "./prove";
 import { Text } from "./text";
@@ -55,8 +54,6 @@ function Opened({ dialog }: { dialog: Dialog }) {
   switch (dialog.kind) {
     case "add":
       return <Add />;
-    case "new-model":
-      return <NewModel />;
     case "document":
       return <Document key={dialog.id} {...dialog} />;
     case "forget":

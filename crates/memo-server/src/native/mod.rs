@@ -1,4 +1,4 @@
-//! MeMo's own API: documents, facts, rules, queries, changes, tasks, models and their state.
+//! MeMo's own API: documents, facts, rules, queries, changes, tasks, and the state of the model.
 
 pub(crate) mod changes;
 pub(crate) mod documents;
@@ -6,7 +6,6 @@ pub(crate) mod facts;
 pub(crate) mod forgetting;
 pub(crate) mod graphs;
 pub(crate) mod lexicon;
-pub(crate) mod models;
 pub(crate) mod queries;
 pub(crate) mod rules;
 pub(crate) mod status;
@@ -28,10 +27,10 @@ use utoipa::{IntoParams, ToSchema};
 #[into_params(parameter_in = Query)]
 pub(crate) struct Pagination {
     /// The most entries, 50 by default.
-    limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// Entries to skip.
     #[serde(default)]
-    offset: usize,
+    pub(crate) offset: usize,
 }
 
 impl Pagination {
@@ -52,7 +51,7 @@ pub(crate) struct Reason {
 /// Transactions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TransactionList {
-    transactions: Vec<Transaction>,
+    pub(crate) transactions: Vec<Transaction>,
     /// How many there are in all.
     total: usize,
 }

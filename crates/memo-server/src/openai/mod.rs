@@ -1,13 +1,13 @@
-//! OpenAI's API: models, completions, chat completions, responses.
+//! OpenAI's API: models, completions, chat completions.
 
 pub(crate) mod chat;
 pub(crate) mod completions;
 mod options;
 mod respond;
-pub(crate) mod responses;
 mod tokens;
 
-use crate::error::{ApiError, ErrorBody};
+use crate::app::AppState;
+use crate::error::ApiError;
 use crate::extract::Path;
 use crate::server::{Server, ServerState};
 use axum::Json;
@@ -69,9 +69,9 @@ impl From<&CompletionStream> for StopReason {
     }
 }
 
-fn describe(server: &ServerState, name: String) -> Model {
+fn describe(server: &ServerState, app: &AppState) -> Model {
     Model {
-        id: name,
+        id: app.name.clone(),
         object: "model",
         created: server.created,
         owned_by: "memo",
@@ -79,20 +79,17 @@ fn describe(server: &ServerState, name: String) -> Model {
     }
 }
 
-/// The models that are served.
+/// The one model that is served.
 #[utoipa::path(get, path = "/v1/models", tag = "OpenAI", responses((status = 200, body = Models)))]
-pub(crate) async fn models(State(server): State<Server>) -> Result<Json<Models>, ApiError> {
-    let models = server.models.list().await?;
-    let data = models.into_iter().map(|(name, _)| describe(&server, name)).collect();
-    Ok(Json(Models { object: "list", data }))
+pub(crate) async fn models(State(server): State<Server>) -> Json<Models> {
+    Json(Models { object: "list", data: vec![describe(&server, &server.app)] })
 }
 
-/// A model that is served; a server of one has it by any name, as in completions.
-#[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Its name")), responses((status = 200, body = Model), (status = 404, body = ErrorBody)))]
+/// The one model that is served, by any name, as in completions.
+#[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Any name")), responses((status = 200, body = Model)))]
 pub(crate) async fn model(
     State(server): State<Server>,
     Path(name): Path<String>,
 ) -> Result<Json<Model>, ApiError> {
-    let name = server.models.check(&name).await?;
-    Ok(Json(describe(&server, name)))
+    Ok(Json(describe(&server, &*server.model(Some(&name)).await?)))
 }

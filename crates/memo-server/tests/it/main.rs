@@ -7,7 +7,7 @@ mod knowledge;
 mod lexicon;
 #[cfg(unix)]
 mod load;
-mod models;
+mod mcp;
 mod native;
 mod openai;
 mod requests;

@@ -13,7 +13,6 @@ mod draw;
 mod general;
 mod generate;
 mod matching;
-mod penalty;
 mod recent;
 mod repair;
 mod respell;
