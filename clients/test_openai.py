@@ -2,13 +2,14 @@
 
 import asyncio
 import math
+from pathlib import Path
 from typing import Any
 
 import openai
 import pytest
 from openai import OpenAI
 
-from conftest import OWL, READ_KEY, WRITE_KEY, Server
+from conftest import CAT, OWL, READ_KEY, WRITE_KEY, Server, memo
 
 PROMPT, REST = "The owl reads", OWL.removeprefix("The owl reads")
 
@@ -205,8 +206,6 @@ def test_much_at_once_is_refused(client: OpenAI) -> None:
 UNSUPPORTED: list[dict[str, Any]] = [
     {"suffix": "."},
     {"best_of": 2},
-    {"frequency_penalty": 0.5},
-    {"presence_penalty": 0.5},
     {"logit_bias": {"1": 5}},
 ]
 OUT_OF_RANGE: list[dict[str, Any]] = [
@@ -214,6 +213,8 @@ OUT_OF_RANGE: list[dict[str, Any]] = [
     {"n": 1000},
     {"temperature": -1},
     {"top_p": 2},
+    {"frequency_penalty": 2.5},
+    {"presence_penalty": -2.5},
     {"max_tokens": 10**9},
     {"logprobs": 21},
     {"stop": ["x"] * 17},
@@ -252,6 +253,64 @@ def test_pictures_are_refused(client: OpenAI) -> None:
 def test_what_changes_nothing_is_accepted(client: OpenAI) -> None:
     harmless: dict[str, Any] = {"best_of": 1, "frequency_penalty": 0, "presence_penalty": 0, "logit_bias": {}}
     assert complete(client, user="someone", **harmless).choices[0].text == REST
+
+
+def test_penalties(client: OpenAI) -> None:
+    # What they change is tested with the server; here, that the client's own fields reach it.
+    assert complete(client, frequency_penalty=0, presence_penalty=0).choices[0].text == REST
+    assert complete(client, frequency_penalty=0.01, presence_penalty=-0.01).choices[0].text == REST
+    assert chat(client, PROMPT, frequency_penalty=2, presence_penalty=2).choices[0].message.content
+
+
+def test_responses(client: OpenAI) -> None:
+    answer = client.responses.create(model="notes", input=PROMPT)
+    assert (answer.output_text, answer.status, answer.model) == (REST, "completed", "notes")
+    assert answer.usage and answer.usage.total_tokens == answer.usage.input_tokens + answer.usage.output_tokens
+    messages: Any = [{"role": "user", "content": [{"type": "input_text", "text": PROMPT}]}]
+    short = client.responses.create(model="notes", input=messages, instructions="Quote.", max_output_tokens=2)
+    assert (short.output_text, short.status) == (" at night", "incomplete")
+    assert short.incomplete_details and short.incomplete_details.reason == "max_output_tokens"
+    # What it said can be sent back.
+    [said] = short.output
+    again = client.responses.create(model="notes", input=[*messages, said.model_dump()], max_output_tokens=2)
+    assert again.status in ("completed", "incomplete")
+
+
+def test_responses_are_streamed(client: OpenAI) -> None:
+    with client.responses.stream(model="notes", input=PROMPT) as stream:
+        text = "".join(event.delta for event in stream if event.type == "response.output_text.delta")
+        final = stream.get_final_response()
+    assert text == final.output_text == REST
+    assert final.status == "completed"
+
+
+@pytest.mark.parametrize("field", ["tools", "previous_response_id", "store", "background"])
+def test_responses_without_tools_and_state(client: OpenAI, field: str) -> None:
+    given: dict[str, Any] = {
+        "tools": [{"type": "function", "name": "look", "parameters": {}, "strict": True}],
+        "previous_response_id": "resp-1",
+        "store": True,
+        "background": True,
+    }
+    with pytest.raises(openai.BadRequestError) as refused:
+        client.responses.create(model="notes", input=PROMPT, **{field: given[field]})
+    assert refused.value.param == field
+
+
+def test_several_models(serve: Any, tmp_path: Path) -> None:
+    for name, text in (("owl", OWL), ("cat", CAT)):
+        (tmp_path / f"{name}.txt").write_text(text)
+        memo("memorize", tmp_path / "models" / f"{name}.memo", tmp_path / f"{name}.txt")
+    client = serve(tmp_path / "models").openai()
+    assert [model.id for model in client.models.list()] == ["cat", "owl"]
+    asked = {"prompt": "The", "max_tokens": 2}
+    said = {name: client.completions.create(model=name, **asked).choices[0].text for name in ("owl", "cat")}
+    assert said == {"owl": " owl reads", "cat": " cat sleeps"}
+    with pytest.raises(openai.NotFoundError, match='there is no model "dog"; this server has "cat", "owl"') as refused:
+        client.completions.create(model="dog", **asked)
+    assert (refused.value.code, refused.value.param) == ("model_not_found", "model")
+    with pytest.raises(openai.NotFoundError):
+        client.models.retrieve("dog")
 
 
 def test_tokens_that_are_none(client: OpenAI) -> None:

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { serve } from "./server.mjs";
+import { models } from "./models.mjs";
 import { steps } from "./steps.mjs";
 
 const at = process.argv.indexOf("--screenshots");
@@ -33,7 +34,7 @@ const browser = await chromium.launch({
 const complaints = [];
 
 async function open(options = {}) {
-  const { refusals = false, ...context } = options;
+  const { refusals = false, url = server.url, ...context } = options;
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 }, ...context })).newPage();
   page.setDefaultTimeout(20_000);
   const complain = (text) => {
@@ -42,7 +43,7 @@ async function open(options = {}) {
   };
   page.on("console", (message) => message.type() === "error" && complain(message.text()));
   page.on("pageerror", (error) => complain(error.stack ?? error.message));
-  await page.goto(server.url);
+  await page.goto(url);
   await page.getByRole("heading", { level: 1 }).waitFor();
   return page;
 }
@@ -53,7 +54,7 @@ const shot = async (page, name) => {
 
 try {
   const walk = { open, shot, folder, url: server.url };
-  for (const [name, step] of Object.entries(steps)) {
+  for (const [name, step] of Object.entries({ ...steps, ...models })) {
     const begun = Date.now();
     try {
       await step(walk);

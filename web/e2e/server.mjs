@@ -11,7 +11,13 @@ export async function serve(folder) {
 
   const model = join(folder, "walk.memo");
   execFileSync(MEMO_BIN, ["init", model]);
-  const server = spawn(MEMO_BIN, ["serve", model, "--addr", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
+  return start(model);
+}
+
+/** Serves a model, or a folder of them. */
+export async function start(path) {
+  const { MEMO_BIN } = process.env;
+  const server = spawn(MEMO_BIN, ["serve", path, "--addr", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve) => server.once("exit", resolve));
   const stop = async () => {
     server.kill();

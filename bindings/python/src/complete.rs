@@ -24,6 +24,8 @@ pub(crate) struct Options {
     temperature: f64,
     top_k: usize,
     top_p: f64,
+    frequency_penalty: f64,
+    presence_penalty: f64,
     seed: Option<u64>,
     probabilities: bool,
     contexts: bool,
@@ -39,7 +41,15 @@ impl From<Options> for CompletionOptions {
         let seed = given.seed.unwrap_or_else(fresh_seed);
         CompletionOptions {
             max_tokens: given.max_tokens,
-            sampling: Sampling { temperature, top_k, top_p, seed, ..Sampling::default() },
+            sampling: Sampling {
+                temperature,
+                top_k,
+                top_p,
+                frequency_penalty: given.frequency_penalty,
+                presence_penalty: given.presence_penalty,
+                seed,
+                stop: Vec::new(),
+            },
             stop: given.stop,
             top: given.probabilities.then_some(0),
             contexts: given.contexts,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -86,6 +87,19 @@ def test_drawing_is_decided_by_the_seed(notes: Memo) -> None:
     assert notes.completion("The", 12).seed is None
 
 
+def test_penalties_change_what_is_said_and_zero_nothing(tmp_path: Path) -> None:
+    with Memo.create(tmp_path / "ping.memo") as memo:
+        memo.memorize("ping pong ping pong ping pong ping done. " * 8)
+        for temperature in (0.0, 1.0):
+            options = {"temperature": temperature, "seed": 3, "guess": True}
+            plain = memo.complete("ping", 40, **options)
+            assert memo.complete("ping", 40, frequency_penalty=0, presence_penalty=0, **options) == plain
+            assert memo.complete("ping", 40, frequency_penalty=2, **options) != plain
+            assert "".join(memo.generate("ping", 40, stream=True, presence_penalty=2, **options)) == memo.complete(
+                "ping", 40, presence_penalty=2, **options
+            )
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -93,6 +107,8 @@ def test_drawing_is_decided_by_the_seed(notes: Memo) -> None:
         ({"temperature": float("nan")}, "temperature must be between 0 and 100"),
         ({"temperature": "hot"}, "temperature='hot' must be a number"),
         ({"top_p": 1.5}, "top_p must be between 0 and 1"),
+        ({"frequency_penalty": 3}, "frequency_penalty must be between -2 and 2"),
+        ({"presence_penalty": "much"}, "presence_penalty='much' must be a number"),
         ({"top_k": -1}, "top_k=-1 must be a whole number that is not negative"),
         ({"seed": 1.5}, "seed=1.5 must be a whole number that is not negative"),
         ({"max_tokens": -1}, "max_tokens=-1 must be a whole number that is not negative"),

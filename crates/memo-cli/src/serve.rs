@@ -1,4 +1,4 @@
-//! `memo serve`: a model as a service.
+//! `memo serve`: a model as a service, or several.
 
 use crate::address::Bound;
 use crate::args::{LogFormat, ServeOptions};
@@ -6,23 +6,53 @@ use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
 use etcetera::BaseStrategy;
-use memo_server::{Config, Key, Limits, Log};
+use memo_server::{Config, Key, Limits, Log, Models, is_model, models_in, name_of};
 use memo_store::{NewModel, Store};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
 
 #[derive(Serialize)]
 struct Serving {
     address: String,
-    model: String,
-    documents: u64,
-    tokens: u64,
-    made: bool,
+    #[serde(flatten)]
+    served: Served,
     keys: usize,
     /// What whoever starts it should know.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
+}
+
+/// What is served.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Served {
+    One { model: String, documents: u64, tokens: u64, made: bool },
+    Several { folder: Option<String>, models: Vec<String> },
+}
+
+impl Display for Served {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Served::One { model, made: true, .. } => {
+                writeln!(f, "  model   {model}, new and empty")
+            }
+            Served::One { model, documents, tokens, .. } => {
+                let plural = if *documents == 1 { "document" } else { "documents" };
+                let (documents, tokens) = (thousands(*documents), thousands(*tokens));
+                writeln!(f, "  model   {model}: {documents} {plural}, {tokens} tokens")
+            }
+            Served::Several { folder, models } => {
+                let names =
+                    if models.is_empty() { "none yet".to_owned() } else { models.join(", ") };
+                match folder {
+                    Some(folder) => writeln!(f, "  models  {names}, in {folder}"),
+                    None => writeln!(f, "  models  {names}"),
+                }
+            }
+        }
+    }
 }
 
 /// Of addresses that others can reach.
@@ -32,15 +62,7 @@ const PLAIN_HTTP: &str =
 impl Display for Serving {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "listening on {}", styled(GOOD, &self.address))?;
-        let model = &self.model;
-        let what = if self.made {
-            format!("{model}, new and empty")
-        } else {
-            let (documents, tokens) = (thousands(self.documents), thousands(self.tokens));
-            let plural = if self.documents == 1 { "document" } else { "documents" };
-            format!("{model}: {documents} {plural}, {tokens} tokens")
-        };
-        writeln!(f, "  model   {what}")?;
+        write!(f, "{}", self.served)?;
         if let Some(path) = self.address.strip_prefix("unix:") {
             writeln!(f, "  try     curl --unix-socket {path} http://localhost/health")?;
         } else {
@@ -79,25 +101,15 @@ pub(crate) fn run(
             options.addr
         );
     }
-    let path = model_or_own(options.model.as_deref())?;
+    let what = what(&options.models)?;
     // Bind first, so that no model is made if the address is in use.
     let bound = options.addr.bind()?;
     progress.step("opening");
-    let made = !path.exists();
-    let store = open(&path)?;
-    let stats = store.stats()?;
-    let config = config(options, keys, &path, bound.local);
-    let keys = config.keys.len();
+    let (models, served) = open(&what)?;
+    let config = config(options, keys, &what, bound.local);
+    let (address, keys) = (bound.address.clone(), config.keys.len());
     progress.end();
-    let serving = Serving {
-        address: bound.address.clone(),
-        model: short(&path),
-        documents: stats.documents.unwrap_or(0),
-        tokens: stats.tokens,
-        made,
-        keys,
-        note: (!bound.local).then_some(PLAIN_HTTP),
-    };
+    let serving = Serving { address, served, keys, note: (!bound.local).then_some(PLAIN_HTTP) };
     // The reader of standard output may have closed it; that must not stop the server.
     match crate::output::print(&serving, json) {
         Err(error) if !crate::output::is_closed_pipe(&error) => return Err(error),
@@ -105,7 +117,7 @@ pub(crate) fn run(
     }
     // The socket's file is removed when this ends.
     let Bound { listener, socket, .. } = bound;
-    let served = memo_server::run(store, config, listener);
+    let served = memo_server::run(models, config, listener);
     drop(socket);
     served?;
     Ok(Box::new(Stopped { stopped: true }))
@@ -120,34 +132,86 @@ fn short(path: &Path) -> String {
     }
 }
 
-fn open(path: &Path) -> anyhow::Result<Store> {
+/// What is to be served.
+enum What {
+    One(PathBuf),
+    Named(BTreeMap<String, PathBuf>),
+    Folder(PathBuf),
+}
+
+/// Tells models and a folder of models apart.
+fn what(paths: &[PathBuf]) -> anyhow::Result<What> {
+    for path in paths {
+        crate::model::refuse_file(path)?;
+    }
+    match paths {
+        [] => Ok(What::One(own_model()?)),
+        [path] if is_folder(path)? => Ok(What::Folder(path.clone())),
+        [path] => Ok(What::One(path.clone())),
+        several => {
+            let mut named = BTreeMap::new();
+            for path in several {
+                let shown = path.display();
+                if path.exists() && !is_model(path) {
+                    bail!("{shown} is not a model; a folder of models is served alone");
+                }
+                let Some(name) = name_of(path) else {
+                    bail!("{shown}: the name of a directory among several must be plain text");
+                };
+                if let Some(other) = named.insert(name.clone(), path.clone()) {
+                    bail!("{} and {shown} would both be called {name:?}", other.display());
+                }
+            }
+            Ok(What::Named(named))
+        }
+    }
+}
+
+/// Whether a directory is a folder of models: it has some, or nothing at all.
+fn is_folder(path: &Path) -> anyhow::Result<bool> {
+    let named_as_model = path.extension().is_some_and(|ending| ending == "memo");
+    if !path.is_dir() || is_model(path) || named_as_model {
+        return Ok(false);
+    }
+    let shown = || path.display().to_string();
+    let is_empty = std::fs::read_dir(path).with_context(shown)?.next().is_none();
+    Ok(is_empty || !models_in(path).with_context(shown)?.is_empty())
+}
+
+/// One model is opened, several when they are asked for.
+fn open(what: &What) -> anyhow::Result<(Models, Served)> {
+    Ok(match what {
+        What::One(path) => {
+            let made = !path.exists();
+            let store = open_one(path)?;
+            let stats = store.stats()?;
+            let (documents, tokens) = (stats.documents.unwrap_or(0), stats.tokens);
+            (store.into(), Served::One { model: short(path), documents, tokens, made })
+        }
+        What::Named(named) => {
+            for path in named.values().filter(|path| !path.exists()) {
+                open_one(path)?.close()?;
+            }
+            let models = named.keys().cloned().collect();
+            (Models::Named(named.clone()), Served::Several { folder: None, models })
+        }
+        What::Folder(folder) => {
+            let models = models_in(folder).with_context(|| folder.display().to_string())?;
+            let models = models.into_keys().collect();
+            let served = Served::Several { folder: Some(short(folder)), models };
+            (Models::Folder(folder.clone()), served)
+        }
+    })
+}
+
+fn open_one(path: &Path) -> anyhow::Result<Store> {
     if path.exists() {
         return Ok(Store::open(path)?);
     }
-    make_parent(path)?;
-    Ok(Store::create(path, &NewModel::default())?)
-}
-
-/// Makes the folder that a model is to be made in.
-pub(crate) fn make_parent(path: &Path) -> anyhow::Result<()> {
-    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        Some(parent) => {
-            std::fs::create_dir_all(parent).with_context(|| parent.display().to_string())
-        }
-        None => Ok(()),
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        std::fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
     }
-}
-
-/// The model that is named, or one in the user's data folder.
-pub(crate) fn model_or_own(named: Option<&Path>) -> anyhow::Result<PathBuf> {
-    let path = named.map_or_else(own_model, |path| Ok(path.to_owned()))?;
-    crate::model::refuse_file(&path)?;
-    Ok(path)
-}
-
-/// The name of a model, as clients see it.
-pub(crate) fn name(path: &Path) -> String {
-    path.file_stem().map_or_else(|| "memo".into(), |name| name.to_string_lossy().into_owned())
+    Ok(Store::create(path, &NewModel::default())?)
 }
 
 /// The model in the user's data folder.
@@ -158,8 +222,12 @@ fn own_model() -> anyhow::Result<PathBuf> {
     Ok(folders.data_dir().join("memo").join("default.memo"))
 }
 
-fn config(options: &ServeOptions, keys: Vec<Key>, path: &Path, local: bool) -> Config {
-    let name = name(path);
+fn config(options: &ServeOptions, keys: Vec<Key>, what: &What, local: bool) -> Config {
+    let name = match what {
+        What::One(path) => path.file_stem().map(|name| name.to_string_lossy().into_owned()),
+        _ => None,
+    };
+    let name = name.unwrap_or_else(|| "memo".to_owned());
     let mut hosts = Config::default().hosts;
     if local || !options.host.is_empty() {
         hosts.extend(options.host.iter().cloned());
@@ -173,6 +241,7 @@ fn config(options: &ServeOptions, keys: Vec<Key>, path: &Path, local: bool) -> C
         tokens: options.max_tokens,
         total: options.max_total,
         rate: options.rate,
+        models: options.max_models,
         ..Limits::default()
     };
     let log = match options.log {

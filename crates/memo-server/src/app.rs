@@ -10,7 +10,6 @@ use memo::sparse::Settings;
 use memo_store::{DigestReport, Store};
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Changes of a model that may wait.
 const MAX_CHANGES: usize = 256;
@@ -23,8 +22,6 @@ pub(crate) struct AppState {
     pub(crate) name: String,
     pub(crate) model: Arc<Model>,
     pub(crate) tasks: Tasks,
-    /// Whether the model is being closed: what fails from now on has changed nothing.
-    pub(crate) closing: AtomicBool,
     /// The last digest that was taken, and the settings of the memory that it was taken of.
     pub(crate) digest: Mutex<Option<(Settings, DigestReport)>>,
     pub(crate) config: Arc<Config>,
@@ -44,13 +41,17 @@ impl AppState {
     pub(crate) fn new(name: String, store: Store, shared: &Shared) -> App {
         let Shared { config, workers, metrics } = shared.clone();
         let model = Arc::new(Model::new(store));
-        let tasks =
-            Tasks::new(Arc::clone(&model), Arc::clone(&metrics), workers.turns(), MAX_CHANGES);
+        let tasks = Tasks::new(
+            name.clone(),
+            Arc::clone(&model),
+            Arc::clone(&metrics),
+            workers.turns(),
+            MAX_CHANGES,
+        );
         Arc::new(AppState {
             name,
             model,
             tasks,
-            closing: AtomicBool::new(false),
             digest: Mutex::new(None),
             config,
             workers,

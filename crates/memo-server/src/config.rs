@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The model's name, as clients see it.
+    /// The name of the model, if there is one; several have their own.
     pub name: String,
     /// Keys of clients. With none, everyone may do everything, so the server must listen on loopback only.
     pub keys: Vec<Key>,
@@ -55,6 +55,8 @@ pub struct Limits {
     pub waiting: usize,
     /// The most connections at a time; for a new one beyond that, the idlest is closed.
     pub connections: usize,
+    /// The most models that are open at a time; for one more, the idlest is closed.
+    pub models: usize,
     /// The time for a request to arrive, and for its response to begin; without that in which others had their turn.
     pub time: Duration,
 }
@@ -69,6 +71,7 @@ impl Default for Limits {
             rate: None,
             waiting: 512,
             connections: 1024,
+            models: 16,
             time: Duration::from_secs(60),
         }
     }

@@ -58,6 +58,7 @@ enum ErrorType {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ErrorCode {
     NotFound,
+    ModelNotFound,
     ContextLengthExceeded,
     MissingApiKey,
     InvalidApiKey,
@@ -88,9 +89,7 @@ impl ApiError {
 
     /// An invalid value of a field.
     pub(crate) fn invalid_field(name: &str, message: impl Into<String>) -> Self {
-        let mut error = Self::bad_request(message);
-        error.detail.param = Some(name.to_owned());
-        error
+        Self::bad_request(message).with_field(name)
     }
 
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
@@ -113,15 +112,14 @@ impl ApiError {
         self
     }
 
+    /// With the field that is to blame.
+    pub(crate) fn with_field(mut self, name: &str) -> Self {
+        self.detail.param = Some(name.to_owned());
+        self
+    }
+
     pub(crate) fn retry_soon(self) -> Self {
         ApiError { retry_after: Some(1), ..self }
-    }
-}
-
-impl ErrorDetail {
-    /// What happened, and what to do about it.
-    pub(crate) fn message(&self) -> &str {
-        &self.message
     }
 }
 

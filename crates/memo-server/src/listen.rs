@@ -5,9 +5,9 @@ use crate::config::Config;
 use crate::connections::{BusyBody, Connections};
 use crate::linger::{ByteStream, Linger};
 use crate::log;
+use crate::models::Models;
 use crate::router::router;
 use crate::server::ServerState;
-use crate::share::{OnHandover, Socket, close};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -15,7 +15,6 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use memo_store::Store;
 use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
@@ -100,21 +99,25 @@ impl Accepting {
     }
 }
 
-/// Serves a model until the process is told to stop.
-pub fn run(store: Store, config: Config, listener: impl Into<Listener>) -> Result<(), Error> {
+/// Serves models until the process is told to stop.
+pub fn run(
+    models: impl Into<Models>,
+    config: Config,
+    listener: impl Into<Listener>,
+) -> Result<(), Error> {
     // Every stream that waits for its reader may hold a thread; changes and figures need some too.
     let threads = config.limits.connections + 256;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     let runtime = runtime.enable_all().max_blocking_threads(threads).build()?;
     runtime.block_on(async {
         let stop = stop_signal()?;
-        serve(store, config, listener, stop).await
+        serve(models, config, listener, stop).await
     })
 }
 
 /// A future that ends when the process is told to stop. Told again, the process ends at once: nothing acknowledged is
 /// lost.
-pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::new()?;
     Ok(async move {
         signals.next().await;
@@ -158,9 +161,9 @@ impl Signals {
     }
 }
 
-/// Serves a model until `stop` is ready; then finishes what was begun, and closes the model with its checkpoint.
+/// Serves models until `stop` is ready; then finishes what was begun, and closes the models with their checkpoints.
 pub async fn serve(
-    store: Store,
+    models: impl Into<Models>,
     config: Config,
     listener: impl Into<Listener>,
     stop: impl Future<Output = ()>,
@@ -168,9 +171,7 @@ pub async fn serve(
     let listener = Accepting::new(listener.into())?;
     log::set(config.log);
     let connections = Connections::new(config.limits.connections);
-    let shared = Socket::bind(&store);
-    let server = ServerState::new(store, config);
-    let shared = shared.map(|bound| bound.listen(Arc::clone(&server.app), OnHandover::Keep));
+    let server = ServerState::new(models.into(), config);
     let watch = tokio::spawn(server.workers.watch());
     let service = TowerToHyperService::new(router(&server));
     let graceful = GracefulShutdown::new();
@@ -221,10 +222,10 @@ pub async fn serve(
     }
     drop(listener);
     server.stopping.store(true, Ordering::Release);
-    server.app.closing.store(true, Ordering::Release);
-    server.app.tasks.stop().await;
+    server.models.stop().await;
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, graceful.shutdown()).await;
     watch.abort();
-    drop(shared);
-    close(&server.app).await
+    let models = Arc::clone(&server.models);
+    let closed = tokio::task::spawn_blocking(move || models.close()).await;
+    Ok(closed.unwrap_or(Ok(()))?)
 }

@@ -75,9 +75,10 @@ pub(crate) fn request(line: &RequestLine<'_>) {
 }
 
 /// A change of the model, or a proof.
-pub(crate) fn change(task: &str, kind: &dyn Display, done: bool, time: Duration) {
+pub(crate) fn change(model: &str, task: &str, kind: &dyn Display, done: bool, time: Duration) {
     #[derive(Serialize)]
     struct Change<'a> {
+        model: &'a str,
         task: &'a str,
         kind: String,
         done: bool,
@@ -85,7 +86,7 @@ pub(crate) fn change(task: &str, kind: &dyn Display, done: bool, time: Duration)
     }
     if is_json() {
         let milliseconds = milliseconds(time);
-        write("info", "change", Change { task, kind: kind.to_string(), done, milliseconds });
+        write("info", "change", Change { model, task, kind: kind.to_string(), done, milliseconds });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Metrics for Prometheus.
 
+use crate::app::App;
 use crate::error::ApiError;
-use crate::model::Model;
 use crate::tasks::TaskKind;
 use crate::workers::Workers;
 use axum::http::Method;
@@ -27,6 +27,18 @@ struct RouteLabels {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ModelLabels {
+    model: String,
+}
+
+impl ModelLabels {
+    /// Labels of a model. The encoder writes values as they are, so what would end one is escaped here.
+    fn new(name: &str) -> Self {
+        ModelLabels { model: name.replace('\\', "\\\\").replace('"', "\\\"") }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct ChangeLabels {
     kind: String,
     outcome: &'static str,
@@ -41,8 +53,8 @@ pub(crate) struct Metrics {
     pub(crate) memorized: Counter,
     pub(crate) generated: Counter,
     pub(crate) scored: Counter,
-    memory: Gauge,
-    transaction: Gauge,
+    memory: Family<ModelLabels, Gauge>,
+    transaction: Family<ModelLabels, Gauge>,
     open: Gauge,
 }
 
@@ -62,8 +74,8 @@ impl Metrics {
             memorized: Counter::default(),
             generated: Counter::default(),
             scored: Counter::default(),
-            memory: Gauge::default(),
-            transaction: Gauge::default(),
+            memory: Family::default(),
+            transaction: Family::default(),
             open: Gauge::default(),
         };
         registry.register("requests", "Requests handled", metrics.requests.clone());
@@ -74,9 +86,9 @@ impl Metrics {
         registry.register("tokens_memorized", "Tokens memorized", metrics.memorized.clone());
         registry.register("tokens_generated", "Tokens generated", metrics.generated.clone());
         registry.register("tokens_scored", "Tokens of prompts scored", metrics.scored.clone());
-        let help = "Size of the memory";
+        let help = "Size of the memory of each open model";
         registry.register_with_unit("memory", help, Unit::Bytes, metrics.memory.clone());
-        let help = "Number of the last transaction";
+        let help = "Number of the last transaction of each open model";
         registry.register("last_transaction", help, metrics.transaction.clone());
         let help = "Requests that are worked on or wait for that";
         registry.register("requests_open", help, metrics.open.clone());
@@ -110,12 +122,17 @@ impl Metrics {
     }
 
     /// All metrics in Prometheus' text format.
-    pub(crate) fn text(&self, model: &Model, workers: &Workers) -> Result<String, ApiError> {
+    pub(crate) fn text(&self, models: &[App], workers: &Workers) -> Result<String, ApiError> {
         self.open.set(workers.open() as i64);
-        {
-            let snapshot = model.read()?;
-            self.memory.set(snapshot.memory()?.usage().total() as i64);
-            self.transaction.set(snapshot.transaction() as i64);
+        // Of models that are closed meanwhile there is nothing to say.
+        self.memory.clear();
+        self.transaction.clear();
+        for app in models {
+            let Ok(snapshot) = app.model.read() else { continue };
+            let labels = ModelLabels::new(&app.name);
+            let bytes = snapshot.memory()?.usage().total();
+            self.memory.get_or_create(&labels).set(bytes as i64);
+            self.transaction.get_or_create(&labels).set(snapshot.transaction() as i64);
         }
         let mut text = String::new();
         encode(&mut text, &self.registry).map_err(|_| ApiError::internal())?;

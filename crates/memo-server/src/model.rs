@@ -75,7 +75,7 @@ impl Model {
             // A long change may begin just now: look again whether there is a snapshot.
             if let Some(store) = self.store.try_read_for(Duration::from_millis(2)) {
                 if store.is_none() {
-                    return Err(ApiError::unavailable("the server is stopping"));
+                    return Err(closed());
                 }
                 return Ok(ModelGuard::Current(store));
             }
@@ -121,7 +121,7 @@ impl Model {
         }
         let mut guard = self.store.write();
         let Some(store) = guard.as_mut() else {
-            return Err(ApiError::unavailable("the server is stopping"));
+            return Err(closed());
         };
         store.observe(observer);
         let result = std::panic::catch_unwind(AssertUnwindSafe(|| change(store)));
@@ -148,12 +148,24 @@ impl Model {
             Some(store) if !self.is_broken() => store.close(),
             Some(store) => {
                 // Its memory must not become a checkpoint; the ledger is sound, and opening begins from there.
-                std::mem::forget(store);
+                store.discard();
                 Ok(())
             }
             None => Ok(()),
         }
     }
+
+    /// Closes the store, and writes nothing: its directory is gone, or is another one's, or its memory is broken.
+    pub(crate) fn discard(&self) {
+        let store = self.store.write().take();
+        if let Some(store) = store {
+            store.discard();
+        }
+    }
+}
+
+fn closed() -> ApiError {
+    ApiError::unavailable("the model is being closed; try again soon")
 }
 
 fn broken() -> ApiError {

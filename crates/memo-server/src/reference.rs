@@ -4,9 +4,9 @@
 
 use crate::harness;
 use crate::native::{
-    changes, documents, facts, forgetting, graphs, lexicon, queries, rules, status, tasks,
+    changes, documents, facts, forgetting, graphs, lexicon, models, queries, rules, status, tasks,
 };
-use crate::openai::{self, chat, completions};
+use crate::openai::{self, chat, completions, responses};
 use crate::server::Server;
 use axum::Json;
 use axum::extract::State;
@@ -15,6 +15,8 @@ use axum::response::{Html, IntoResponse, Response};
 use serde_json::Value;
 use std::fmt::Write;
 use utoipa::OpenApi as _;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
 
@@ -22,7 +24,7 @@ use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
 #[openapi(
     info(title = "MeMo", description = "A language model that is a memory."),
     paths(
-        openai::models, openai::model, completions::completions, chat::chat,
+        openai::models, openai::model, completions::completions, chat::chat, responses::responses,
         documents::list, documents::memorize, documents::upload, documents::show, documents::history,
         documents::retire, documents::restore,
         forgetting::forget, forgetting::forget_document, forgetting::prove,
@@ -33,7 +35,7 @@ use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
         lexicon::show, lexicon::text, lexicon::word, lexicon::class,
         changes::edit, changes::replace, changes::log, changes::rollback,
         tasks::list, tasks::show, tasks::events, tasks::cancel,
-        status::stats, status::digest, status::rebuild,
+        models::list, models::create, status::stats, status::digest, status::rebuild,
         harness::tokenize, harness::detokenize, harness::tokenizer_info,
         status::health, status::healthz, status::readyz, status::metrics,
     ),
@@ -48,6 +50,7 @@ use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
         (name = "lexicon", description = "Which words count as alike, where the model has a lexicon."),
         (name = "changes", description = "Edits, replacements, and undoing them."),
         (name = "tasks", description = "Changes that take long."),
+        (name = "models", description = "The models of the server."),
         (name = "model", description = "The memory in figures."),
         (name = "harness", description = "For evaluation harnesses that have no tokenizer."),
         (name = "operation", description = "For those who run it."),
@@ -66,6 +69,7 @@ const ERRORS: [(&str, &str); 6] = [
 ];
 const BODY_ERRORS: [(&str, &str); 2] =
     [("413", "It is too large"), ("415", "It is of another content type")];
+const NO_MODEL: (&str, &str) = ("404", "There is no such model, or nothing of that name in it");
 
 /// The API as OpenAPI, with all errors.
 fn description() -> OpenApi {
@@ -74,15 +78,23 @@ fn description() -> OpenApi {
     let components = api.components.get_or_insert_default();
     let key = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     components.add_security_scheme("key", SecurityScheme::Http(key));
-    for (status, description) in ERRORS.into_iter().chain(BODY_ERRORS) {
+    for (status, description) in ERRORS.into_iter().chain(BODY_ERRORS).chain([NO_MODEL]) {
         let body = Content::new(Some(Ref::from_schema_name("ErrorBody")));
         let error = ResponseBuilder::new().description(description);
         let error = error.content("application/json", body).build();
         components.responses.insert(format!("Error{status}"), error.into());
     }
-    let paths = api.paths.paths.values_mut();
-    for operation in paths.flat_map(|path| [&mut path.get, &mut path.post, &mut path.delete]) {
+    let each = api.paths.paths.iter_mut().flat_map(|(path, item)| {
+        [&mut item.get, &mut item.post, &mut item.delete]
+            .map(|operation| (path.as_str(), operation))
+    });
+    for (path, operation) in each {
         let Some(operation) = operation else { continue };
+        if names_model(path) {
+            operation.parameters.get_or_insert_default().push(model_parameter());
+            let none = Ref::from_response_name("Error404");
+            operation.responses.responses.entry("404".to_owned()).or_insert(none.into());
+        }
         let of_body = operation.request_body.iter().flat_map(|_| BODY_ERRORS);
         for (status, _) in ERRORS.into_iter().chain(of_body) {
             let error = Ref::from_response_name(format!("Error{status}"));
@@ -90,6 +102,19 @@ fn description() -> OpenApi {
         }
     }
     api
+}
+
+/// Whether requests for a path name a model in their query; those of `/v1` do so in their body.
+fn names_model(path: &str) -> bool {
+    let harness = ["/tokenize", "/detokenize", "/tokenizer_info"].contains(&path);
+    harness || (path.starts_with("/api/") && path != "/api/models")
+}
+
+fn model_parameter() -> Parameter {
+    let what = "The model, where the server has several";
+    let text = ObjectBuilder::new().schema_type(Type::String).build();
+    let parameter = ParameterBuilder::new().name("model").parameter_in(ParameterIn::Query);
+    parameter.description(Some(what)).schema(Some(text)).build()
 }
 
 /// The API as OpenAPI.

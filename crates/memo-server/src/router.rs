@@ -3,11 +3,11 @@
 use crate::error::ApiError;
 use crate::guard::{AccessControl, authorize, cors, handle_request};
 use crate::native::{
-    changes, documents, facts, forgetting, graphs, lexicon, queries, rules, status, tasks,
+    changes, documents, facts, forgetting, graphs, lexicon, models, queries, rules, status, tasks,
 };
-use crate::openai::{self, chat, completions};
+use crate::openai::{self, chat, completions, responses};
 use crate::server::Server;
-use crate::{harness, mcp, page, reference};
+use crate::{harness, page, reference};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode};
@@ -31,10 +31,12 @@ pub(crate) fn router(server: &Server) -> Router {
         .route("/v1/models/{model}", get(openai::model))
         .route("/v1/completions", post(completions::completions))
         .route("/v1/chat/completions", post(chat::chat))
+        .route("/v1/responses", post(responses::responses))
         .route("/tokenize", post(harness::tokenize))
         .route("/detokenize", post(harness::detokenize))
         .route("/tokenizer_info", get(harness::tokenizer_info))
         .route("/metrics", get(status::metrics))
+        .route("/api/models", get(models::list))
         .route("/api/stats", get(status::stats))
         .route("/api/digest", get(status::digest))
         .route("/api/documents", get(documents::list))
@@ -60,9 +62,9 @@ pub(crate) fn router(server: &Server) -> Router {
         .route("/api/rules", get(rules::list))
         .route("/api/rules/preview", post(rules::preview))
         .route("/api/why", get(rules::why))
-        .route_service("/mcp", mcp::http::service(server))
         .route_layer(from_fn_with_state(readers, authorize));
     let writes = Router::new()
+        .route("/api/models", post(models::create))
         .route("/api/documents", post(documents::memorize))
         .route("/api/upload", post(documents::upload))
         .route("/api/documents/{id}", delete(forgetting::forget_document))

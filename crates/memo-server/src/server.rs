@@ -1,13 +1,15 @@
 //! The state that all requests share, and the model that a request is about.
 
-use crate::app::{App, AppState, Shared};
+use crate::app::{App, Shared};
 use crate::config::Config;
 use crate::error::ApiError;
+use crate::extract::Query;
 use crate::metrics::Metrics;
+use crate::models::{Models, Registry};
 use crate::workers::Workers;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use memo_store::Store;
+use serde::Deserialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -19,7 +21,7 @@ pub(crate) struct ServerState {
     pub(crate) config: Arc<Config>,
     pub(crate) workers: Arc<Workers>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) app: App,
+    pub(crate) models: Arc<Registry>,
     pub(crate) stopping: AtomicBool,
     /// When it began, in seconds since 1970.
     pub(crate) created: u64,
@@ -27,18 +29,18 @@ pub(crate) struct ServerState {
 }
 
 impl ServerState {
-    pub(crate) fn new(store: Store, config: Config) -> Server {
+    pub(crate) fn new(models: Models, config: Config) -> Server {
         let cores = std::thread::available_parallelism().map_or(2, usize::from);
         let workers = Arc::new(Workers::new(cores, config.limits.waiting, config.keys.len()));
         let (config, metrics) = (Arc::new(config), Arc::new(Metrics::new()));
         let shared = Shared { config, workers, metrics };
-        let app = AppState::new(shared.config.name.clone(), store, &shared);
+        let models = Registry::new(models, shared.clone());
         let Shared { config, workers, metrics } = shared;
         Arc::new(ServerState {
             config,
             workers,
             metrics,
-            app,
+            models,
             stopping: AtomicBool::new(false),
             created: now(),
             responses: AtomicU64::new(0),
@@ -50,22 +52,23 @@ impl ServerState {
         let number = self.responses.fetch_add(1, Ordering::Relaxed);
         format!("{prefix}-{:x}-{number:x}", self.created)
     }
-
-    /// The model of a name, or the one that is meant without one.
-    #[allow(clippy::unused_async, reason = "models will be opened when they are asked for")]
-    pub(crate) async fn model(&self, _name: Option<&str>) -> Result<App, ApiError> {
-        Ok(Arc::clone(&self.app))
-    }
 }
 
-/// The model that a request is about.
+/// The model that a request is about: that of the parameter `model`, or the only one.
 pub(crate) struct Chosen(pub(crate) App);
+
+/// The parameter that names a model.
+#[derive(Deserialize)]
+struct ModelQuery {
+    model: Option<String>,
+}
 
 impl FromRequestParts<Server> for Chosen {
     type Rejection = ApiError;
 
-    async fn from_request_parts(_: &mut Parts, server: &Server) -> Result<Self, ApiError> {
-        Ok(Chosen(server.model(None).await?))
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, ApiError> {
+        let Query(ModelQuery { model }) = Query::from_request_parts(parts, server).await?;
+        Ok(Chosen(server.models.find(model.as_deref()).await?))
     }
 }
 

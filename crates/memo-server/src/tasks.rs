@@ -248,6 +248,8 @@ pub(crate) struct Tasks {
 
 /// Changes that wait, and what they change.
 struct Changes {
+    /// The model's name.
+    name: String,
     model: Arc<Model>,
     metrics: Arc<Metrics>,
     turns: Arc<Turns>,
@@ -263,13 +265,14 @@ struct TaskTable {
 impl Tasks {
     /// An empty queue, in which at most `max_waiting` changes may wait.
     pub(crate) fn new(
+        name: String,
         model: Arc<Model>,
         metrics: Arc<Metrics>,
         turns: Arc<Turns>,
         max_waiting: usize,
     ) -> Self {
         let [turn, reading] = [(); 2].map(|()| Arc::new(Semaphore::new(1)));
-        let changes = Arc::new(Changes { model, metrics, turns, queue: Mutex::default() });
+        let changes = Arc::new(Changes { name, model, metrics, turns, queue: Mutex::default() });
         Tasks { changes, turn, reading, max_waiting, table: Mutex::default() }
     }
 
@@ -404,6 +407,11 @@ impl Tasks {
         Ok(handle)
     }
 
+    /// Whether a task waits or runs.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.table.lock().tasks.values().any(|task| !task.is_final())
+    }
+
     /// All tasks that are kept, the newest first.
     pub(crate) fn list(&self) -> Vec<Task> {
         self.table.lock().tasks.values().rev().map(|task| task.task()).collect()
@@ -471,7 +479,7 @@ impl Changes {
             let missing = || Err(failed.clone().unwrap_or_else(ApiError::internal));
             let result = results.next().unwrap_or_else(missing);
             self.metrics.record_change(kind, start.elapsed(), result.is_ok());
-            log::change(&task.task.borrow().id, &kind, result.is_ok(), start.elapsed());
+            log::change(&self.name, &task.task.borrow().id, &kind, result.is_ok(), start.elapsed());
             task.finish(result);
         }
     }

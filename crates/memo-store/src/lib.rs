@@ -35,7 +35,6 @@ mod config;
 mod damage;
 mod error;
 mod files;
-pub mod handover;
 mod knowledge;
 mod ledger;
 mod lexicon;
@@ -71,8 +70,7 @@ pub use self::snapshot::{
 };
 pub use self::source::{FILE_LABEL, FileConflict};
 pub use self::store::{
-    AddedGraph, AddedRules, ChangeReport, Conflict, EditReport, FreezeReport, KnownPlace,
-    MemorizeReport, MergeReport, NewDocument, OWN_GRAPH, RebuildReport, Receipt, RememberOutcome,
-    RememberReport, RenamedDocument, SOURCE_LABEL, Store,
+    AddedGraph, AddedRules, ChangeReport, Conflict, EditReport, FreezeReport, MemorizeReport,
+    MergeReport, NewDocument, OWN_GRAPH, RebuildReport, Receipt, RenamedDocument, Store,
 };
 pub use self::time::Timestamp;

@@ -42,6 +42,16 @@ export function useKeyring(other: Keyring): void {
   keyring = other;
 }
 
+let model: string | null = null;
+
+/** Has all requests be about a model, where the server has several. */
+export function useModel(name: string | null): void {
+  model = name;
+}
+
+const address = (path: string): string =>
+  model === null ? `api/${path}` : `api/${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ model })}`;
+
 export interface Request {
   method?: "GET" | "POST" | "DELETE";
   /** Sent as JSON. */
@@ -73,7 +83,7 @@ async function reach(path: string, request: Request, key: string | null): Promis
   if (json) headers.set("Content-Type", "application/json");
   if (request.bytes) headers.set("Content-Type", "application/octet-stream");
   try {
-    const response = await fetch(`api/${path}`, {
+    const response = await fetch(address(path), {
       method: request.method ?? (json || request.bytes ? "POST" : "GET"),
       headers,
       body: json ?? request.bytes ?? null,

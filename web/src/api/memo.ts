@@ -24,6 +24,9 @@ function query(parameters: Record<string, string | number | boolean>): string {
 
 const document = (id: string) => `documents/${encodeURIComponent(id)}`;
 
+export const models = () => call<wire.ServedModels>("models");
+export const createModel = (name: string) => call<wire.ServedModel>("models", { json: { name } });
+
 export const stats = () => call<wire.Stats>("stats");
 export const digest = () => call<wire.DigestReport>("digest");
 

@@ -4,6 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { reachable } from "../api/client";
 import * as memo from "../api/memo";
 import type { Stats } from "../api/types";
+import { look, served } from "./models";
 import { complain } from "./notice";
 
 export const stats = signal<Stats | null>(null);
@@ -15,6 +16,7 @@ export const empty = computed(() => stats.value?.documents === 0);
 /** Looks again. A server that does not answer is told by `reachable`. */
 export async function refresh(): Promise<void> {
   try {
+    if (!served.value) await look();
     const found = (stats.value = await memo.stats());
     if (found.digest || found.busy) return;
     const { digest } = await memo.digest();

@@ -12,6 +12,7 @@ export type KnowledgeTab = "facts" | "rules";
 
 export type Dialog =
   | { kind: "add" }
+  | { kind: "new-model" }
   | { kind: "document"; id: string; version: number | null; excerpt: Excerpt | null }
   | { kind: "forget"; id: string }
   | { kind: "prove"; id: string | null }

@@ -14,6 +14,7 @@ import { Header } from "./header";
 import { History } from "./history";
 import { Key } from "./key";
 import { Knowledge } from "./knowledge";
+import { NewModel } from "./models";
 import { Icon } from "./parts";
 import { Prove } from "./prove";
 import { Text } from "./text";
@@ -54,6 +55,8 @@ function Opened({ dialog }: { dialog: Dialog }) {
   switch (dialog.kind) {
     case "add":
       return <Add />;
+    case "new-model":
+      return <NewModel />;
     case "document":
       return <Document key={dialog.id} {...dialog} />;
     case "forget":

@@ -5,6 +5,7 @@ import { change, declined, given } from "../state/key";
 import { refresh, stats } from "../state/memory";
 import { dialog } from "../state/place";
 import { theme, toggle } from "../state/theme";
+import { Chooser } from "./models";
 import { Digest, Icon } from "./parts";
 import type { Stats } from "../api/types";
 import icon from "../icon.svg";
@@ -17,7 +18,7 @@ export function Header() {
       <h1>
         <img src={icon} alt="" />
         MeMo
-        {memory && <small>{memory.model}</small>}
+        <Chooser />
       </h1>
       {memory && <Facts memory={memory} />}
       <div class="tools">

@@ -70,6 +70,8 @@ class CompletionOptions(TypedDict):
     temperature: float
     top_k: int
     top_p: float
+    frequency_penalty: float
+    presence_penalty: float
     seed: int | None
     probabilities: bool
     contexts: bool

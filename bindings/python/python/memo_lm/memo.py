@@ -535,6 +535,8 @@ class Memo(Knowledge):
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
+        frequency_penalty: float = 0.0,
+        presence_penalty: float = 0.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
@@ -545,6 +547,8 @@ class Memo(Knowledge):
 
         At a temperature of 0 every token is the most probable one; above, tokens are drawn, the same for the same seed,
         and others each time without one. `completion` names the seed.
+        frequency_penalty, presence_penalty: what the log-probability of a token falls by each time that it was generated
+        already, and once it was; from -2, which makes it rise, to 2.
         guess: whether to go on where the memory does not know how; otherwise the text ends there.
         find: whether the prompt is looked for in the memory, put right if it is nearly there, and continued as a quote.
         Text is; tokens are continued as they are, unless this is true.
@@ -558,6 +562,8 @@ class Memo(Knowledge):
             top_p,
             seed,
             stop,
+            frequency_penalty=frequency_penalty,
+            presence_penalty=presence_penalty,
             text=text,
             guess=guess,
             find=find,
@@ -574,6 +580,8 @@ class Memo(Knowledge):
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
+        frequency_penalty: float = 0.0,
+        presence_penalty: float = 0.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
@@ -592,6 +600,8 @@ class Memo(Knowledge):
                 top_p,
                 seed,
                 stops,
+                frequency_penalty=frequency_penalty,
+                presence_penalty=presence_penalty,
                 text=isinstance(each, str),
                 guess=guess,
                 find=find,
@@ -611,6 +621,8 @@ class Memo(Knowledge):
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
+        frequency_penalty: float = 0.0,
+        presence_penalty: float = 0.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         probabilities: bool = False,
@@ -634,6 +646,8 @@ class Memo(Knowledge):
             top_p,
             seed,
             stop,
+            frequency_penalty=frequency_penalty,
+            presence_penalty=presence_penalty,
             probabilities=probabilities,
             contexts=contexts,
             text=isinstance(prompt, str),
@@ -653,6 +667,8 @@ class Memo(Knowledge):
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
+        frequency_penalty: float = 0.0,
+        presence_penalty: float = 0.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
@@ -669,6 +685,8 @@ class Memo(Knowledge):
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
+        frequency_penalty: float = 0.0,
+        presence_penalty: float = 0.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
@@ -684,6 +702,8 @@ class Memo(Knowledge):
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
+        frequency_penalty: float = 0.0,
+        presence_penalty: float = 0.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
@@ -697,6 +717,8 @@ class Memo(Knowledge):
                 temperature=temperature,
                 top_k=top_k,
                 top_p=top_p,
+                frequency_penalty=frequency_penalty,
+                presence_penalty=presence_penalty,
                 seed=seed,
                 stop=stop,
                 guess=guess,
@@ -704,7 +726,17 @@ class Memo(Knowledge):
             )
         text = isinstance(prompt, str)
         options = inputs.completion_options(
-            max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess, generalize=generalize
+            max_tokens,
+            temperature,
+            top_k,
+            top_p,
+            seed,
+            stop,
+            text=text,
+            frequency_penalty=frequency_penalty,
+            presence_penalty=presence_penalty,
+            guess=guess,
+            generalize=generalize,
         )
         # What is wrong with them is said here, and not when the first piece is asked for.
         made = self._memo.stream(self._ids(prompt), options)
@@ -718,6 +750,8 @@ class Memo(Knowledge):
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
+        frequency_penalty: float = 0.0,
+        presence_penalty: float = 0.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
@@ -726,7 +760,17 @@ class Memo(Knowledge):
         """As `generate` with stream=True, for `async for`: pieces are made on another thread; the loop goes on."""
         text = isinstance(prompt, str)
         options = inputs.completion_options(
-            max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess, generalize=generalize
+            max_tokens,
+            temperature,
+            top_k,
+            top_p,
+            seed,
+            stop,
+            text=text,
+            frequency_penalty=frequency_penalty,
+            presence_penalty=presence_penalty,
+            guess=guess,
+            generalize=generalize,
         )
         return self._pieces(self._memo.stream(self._ids(prompt), options))
 

@@ -16,8 +16,10 @@ pub(crate) enum LogFormat {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeOptions {
-    /// The model; made if there is none. Without a name it is one in your data folder.
-    pub(crate) model: Option<PathBuf>,
+    /// The model, or several; made if there is none. A folder that holds models serves all of them, each by its name. Without a
+    /// name it is a model in your data folder.
+    #[arg(value_name = "MODEL")]
+    pub(crate) models: Vec<PathBuf>,
 
     /// Where to listen: HOST:PORT, or unix:PATH for a Unix socket. Another address than this machine's own needs a key.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7700", value_parser = Address::parse)]
@@ -59,6 +61,10 @@ pub(crate) struct ServeOptions {
     /// The most tokens of all completions of a request together.
     #[arg(long, value_name = "N", default_value_t = 131_072, value_parser = between(1..=100_000_000usize))]
     pub(crate) max_total: usize,
+
+    /// The most of several models that are open at a time; for one more, the idlest is closed.
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = between(1..=10_000usize))]
+    pub(crate) max_models: usize,
 
     /// What to write to standard error: errors, or everything that happens as JSON. Neither has a text of users.
     #[arg(long, value_name = "FORMAT", default_value = "plain")]

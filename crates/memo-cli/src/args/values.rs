@@ -56,6 +56,13 @@ pub(crate) fn temperature(text: &str) -> Result<f64, String> {
     }
 }
 
+pub(crate) fn penalty(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (-2.0..=2.0).contains(&value) => Ok(value),
+        _ => Err("must be between -2 and 2".to_owned()),
+    }
+}
+
 /// A whole number within bounds, which the message names whatever is wrong.
 pub(crate) fn between<T>(
     range: RangeInclusive<T>,

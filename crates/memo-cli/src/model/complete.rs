@@ -102,6 +102,8 @@ impl SamplingOptions {
                 temperature: self.temperature,
                 top_k: self.top_k,
                 top_p: self.top_p,
+                frequency_penalty: self.frequency_penalty,
+                presence_penalty: self.presence_penalty,
                 seed: self.seed.unwrap_or_else(fresh_seed),
                 stop: Vec::new(),
             },

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
-pub(crate) struct Serving {
+struct Serving {
     child: Child,
     out: BufReader<ChildStdout>,
     address: String,
@@ -15,7 +15,7 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
-    pub(crate) fn start(home: &Path, args: &[&str]) -> Self {
+    fn start(home: &Path, args: &[&str]) -> Self {
         Self::start_at(home, "127.0.0.1:0", args)
     }
 
@@ -41,13 +41,8 @@ impl Serving {
         Serving { address: address.to_owned(), child, out, said }
     }
 
-    /// Its process.
-    pub(crate) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Sends a request, and gives status and body.
-    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
@@ -68,7 +63,7 @@ impl Serving {
     }
 
     /// Tells it to stop, and gives the rest of what it said.
-    pub(crate) fn stop(mut self) -> String {
+    fn stop(mut self) -> String {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").arg(pid).status().unwrap().success());
         let mut rest = String::new();
@@ -191,6 +186,99 @@ fn names_and_notes() {
     let key = ["m.memo", "--api-key", "0123456789abcdef"];
     let server = Serving::start_at(home, "0.0.0.0:0", &key);
     assert!(server.said.contains("  note    plain HTTP: "), "{}", server.said);
+}
+
+/// What docs/server.md shows after a line.
+fn shown(after: &str) -> String {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/server.md");
+    let docs = std::fs::read_to_string(docs).unwrap();
+    docs.split(after).nth(1).unwrap().split("```").next().unwrap().to_owned()
+}
+
+#[test]
+fn a_folder_of_models_and_models_by_name() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    for name in ["notes", "work"] {
+        let model = format!("models/{name}.memo");
+        assert!(memo(home, &["init", &model]).status.success());
+    }
+    let server = Serving::start(home, &["models"]);
+    let said = server.said.replace(&server.address, "127.0.0.1:7700");
+    assert_eq!(said, shown("$ memo serve models\n"));
+    let asked = r#"{"text": "The owl reads at night.", "id": "owl"}"#;
+    assert_eq!(server.ask("POST", "/api/documents?model=notes", asked).0, 200);
+    let (status, said) = server.ask("POST", "/api/documents", asked);
+    assert!(status == 400 && said.contains(r#"this server has \"notes\", \"work\""#), "{said}");
+    // Others use what is not open, and make what is served then.
+    std::fs::write(home.join("letter.txt"), "Dear Anna, the heron is back.").unwrap();
+    for model in ["models/work.memo", "models/diary.memo"] {
+        assert!(memo(home, &["memorize", model, "letter.txt"]).status.success());
+    }
+    let said = refused(home, &["memorize", "models/notes.memo", "letter.txt"]);
+    assert!(said.contains("is being written by process"), "{said}");
+    assert!(server.ask("GET", "/v1/models", "").1.contains("\"id\":\"diary\""));
+    assert_eq!(server.ask("POST", "/api/models", r#"{"name": "letters"}"#).0, 201);
+    assert!(home.join("models/letters.memo/model.toml").is_file());
+    assert_eq!(server.stop(), "stopped; everything is saved\n");
+    let docs: serde_json::Value =
+        serde_json::from_slice(&memo(home, &["docs", "models/notes.memo", "--json"]).stdout)
+            .unwrap();
+    assert_eq!(docs["documents"][0]["id"], "owl");
+
+    let server = Serving::start(home, &["models/notes.memo", "new.memo"]);
+    assert!(server.said.contains("  models  new, notes\n"), "{}", server.said);
+    assert_eq!(server.ask("GET", "/api/stats?model=new", "").0, 200);
+    drop(server);
+
+    std::fs::create_dir(home.join("empty")).unwrap();
+    let server = Serving::start(home, &["empty"]);
+    assert!(server.said.contains("  models  none yet, in empty\n"), "{}", server.said);
+    drop(server);
+    std::fs::write(home.join("empty/letter.txt"), "Dear Anna").unwrap();
+    for (args, says) in [
+        (vec!["empty"], "empty is not a model"),
+        (vec!["models", "new.memo"], "a folder of models is served alone"),
+        (vec!["new.memo", "models/../new"], "would both be called \"new\""),
+        (vec!["models", "--max-models", "0"], "must be a whole number from 1"),
+    ] {
+        let said = refused(home, &[&["serve", "--addr", "127.0.0.1:0"], &*args].concat());
+        assert!(said.contains(says), "{args:?}: {said}");
+    }
+}
+
+/// The unit that docs/server.md prints: systemd has nothing to say about it, and its command runs.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_systemd_unit_as_it_is_printed() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let unit = shown("```ini\n");
+    let own = unit.replace("/usr/local/bin/memo", env!("CARGO_BIN_EXE_memo"));
+    std::fs::write(home.join("memo.service"), &own).unwrap();
+    let verify = Command::new("systemd-analyze")
+        .args(["verify", "--man=no", "./memo.service"])
+        .current_dir(home)
+        .output();
+    // Systems without systemd cannot tell.
+    if let Ok(verify) = verify {
+        let said = String::from_utf8_lossy(&verify.stderr);
+        assert!(verify.status.success() && said.is_empty(), "{said}");
+    }
+    std::fs::write(home.join("keys"), "write:0123456789abcdef\n").unwrap();
+    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=")).unwrap();
+    let line = line.replace("/var/lib/memo/", "").replace("%d/", "");
+    let mut args = line.split(' ').skip_while(|word| *word != "serve").skip(1);
+    let args: Vec<&str> = std::iter::from_fn(|| match args.next()? {
+        // A port that is free.
+        "--addr" => args.nth(1),
+        word => Some(word),
+    })
+    .collect();
+    let server = Serving::start(home, &args);
+    assert_eq!(server.ask("GET", "/v1/models", "").0, 401);
+    assert_eq!(server.ask("GET", "/health", "").0, 200);
+    server.stop();
 }
 
 #[cfg(unix)]

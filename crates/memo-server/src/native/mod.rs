@@ -1,4 +1,4 @@
-//! MeMo's own API: documents, facts, rules, queries, changes, tasks, and the state of the model.
+//! MeMo's own API: documents, facts, rules, queries, changes, tasks, models and their state.
 
 pub(crate) mod changes;
 pub(crate) mod documents;
@@ -6,6 +6,7 @@ pub(crate) mod facts;
 pub(crate) mod forgetting;
 pub(crate) mod graphs;
 pub(crate) mod lexicon;
+pub(crate) mod models;
 pub(crate) mod queries;
 pub(crate) mod rules;
 pub(crate) mod status;
@@ -27,10 +28,10 @@ use utoipa::{IntoParams, ToSchema};
 #[into_params(parameter_in = Query)]
 pub(crate) struct Pagination {
     /// The most entries, 50 by default.
-    pub(crate) limit: Option<usize>,
+    limit: Option<usize>,
     /// Entries to skip.
     #[serde(default)]
-    pub(crate) offset: usize,
+    offset: usize,
 }
 
 impl Pagination {
@@ -51,7 +52,7 @@ pub(crate) struct Reason {
 /// Transactions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TransactionList {
-    pub(crate) transactions: Vec<Transaction>,
+    transactions: Vec<Transaction>,
     /// How many there are in all.
     total: usize,
 }

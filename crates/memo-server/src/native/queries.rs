@@ -36,6 +36,14 @@ pub(crate) struct CompleteRequest {
     /// Draw only from the most probable tokens that together have this probability.
     #[schema(minimum = 0, maximum = 1)]
     top_p: Option<f64>,
+    /// What the log-probability of a token falls by each time that it was generated already; a negative one makes it rise.
+    #[schema(minimum = -2, maximum = 2)]
+    #[serde(default)]
+    frequency_penalty: f64,
+    /// What it falls by once the token was generated.
+    #[schema(minimum = -2, maximum = 2)]
+    #[serde(default)]
+    presence_penalty: f64,
     /// The same seed draws the same text; without one it is another each time, and the answer names it.
     seed: Option<u64>,
     /// Up to 16 texts at which to stop.
@@ -65,6 +73,8 @@ impl CompleteRequest {
                 temperature: self.temperature,
                 top_k: self.top_k,
                 top_p: self.top_p.unwrap_or(default.sampling.top_p),
+                frequency_penalty: self.frequency_penalty,
+                presence_penalty: self.presence_penalty,
                 seed: self.seed.unwrap_or_else(fresh_seed),
                 ..default.sampling
             },
@@ -154,7 +164,7 @@ pub(crate) async fn complete(
 }
 
 /// What came of a completion, with its sources if they are wanted, and what is closest to a prompt that is not known.
-pub(crate) fn completion(
+fn completion(
     app: &AppState,
     stream: &CompletionStream,
     tokens: Vec<CompletionToken>,

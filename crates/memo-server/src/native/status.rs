@@ -119,7 +119,7 @@ pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, axum::J
 /// Whether it can answer.
 #[utoipa::path(get, path = "/readyz", tag = "operation", security(()), responses((status = 200, body = String), (status = 503, body = String)))]
 pub(crate) async fn readyz(State(server): State<Server>) -> (StatusCode, &'static str) {
-    if server.stopping.load(Ordering::Acquire) || server.app.model.is_broken() {
+    if server.stopping.load(Ordering::Acquire) || !server.models.is_ready() {
         (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
     } else {
         (StatusCode::OK, "ready\n")
@@ -131,7 +131,7 @@ pub(crate) async fn readyz(State(server): State<Server>) -> (StatusCode, &'stati
 pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, ApiError> {
     // Without waiting for a seat, because a busy server is what metrics are for.
     let text =
-        run_blocking(move || server.metrics.text(&server.app.model, &server.workers)).await?;
+        run_blocking(move || server.metrics.text(&server.models.apps(), &server.workers)).await?;
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

@@ -100,24 +100,24 @@ struct Job {
     n: usize,
 }
 
-/// Joins messages by the template.
-fn join(messages: Vec<Message>) -> Result<String, ApiError> {
+/// Joins the contents of messages by the template. They are those of a field.
+pub(super) fn join(
+    field: &str,
+    contents: impl IntoIterator<Item = Content>,
+) -> Result<String, ApiError> {
     let mut texts = Vec::new();
-    for message in messages {
-        match message.content {
-            None => {}
-            Some(Content::Text(text)) => texts.push(text),
-            Some(Content::Parts(parts)) => {
+    for content in contents {
+        match content {
+            Content::Text(text) => texts.push(text),
+            Content::Parts(parts) => {
                 let mut whole = String::new();
-                for part in parts {
-                    match part.text {
-                        Some(text) if part.r#type == "text" => whole.push_str(&text),
-                        _ => {
-                            let message =
-                                format!("content of type {:?} is not supported here", part.r#type);
-                            return Err(ApiError::invalid_field("messages", message));
-                        }
-                    }
+                for Part { r#type, text } in parts {
+                    let is_text = ["text", "input_text", "output_text"].contains(&&*r#type);
+                    let Some(text) = text.filter(|_| is_text) else {
+                        let message = format!("content of type {type:?} is not supported here");
+                        return Err(ApiError::invalid_field(field, message));
+                    };
+                    whole.push_str(&text);
                 }
                 texts.push(whole);
             }
@@ -142,7 +142,8 @@ fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
     let limits = &app.config.limits;
     let options = options.check(limits, 256, top)?;
     check_total(n, options.max_tokens, limits)?;
-    Ok(Job { prompt: encode_prompt(app, &join(messages)?)?, options, n })
+    let contents = messages.into_iter().filter_map(|message| message.content);
+    Ok(Job { prompt: encode_prompt(app, &join("messages", contents)?)?, options, n })
 }
 
 impl Job {
@@ -215,7 +216,7 @@ pub(crate) async fn chat(
     Json(request): Json<Request>,
 ) -> Result<Response, ApiError> {
     let mode = ResponseMode::from(&request.options);
-    let app = server.model(request.options.model.as_deref()).await?;
+    let app = server.models.find(request.options.model.as_deref()).await?;
     let (id, created, model) = (server.response_id("chatcmpl"), now(), app.name.clone());
     let response = move |choices, usage| Completion {
         id: id.clone(),

@@ -223,7 +223,7 @@ pub(crate) async fn completions(
     Json(request): Json<Request>,
 ) -> Result<Response, ApiError> {
     let mode = ResponseMode::from(&request.options);
-    let app = server.model(request.options.model.as_deref()).await?;
+    let app = server.models.find(request.options.model.as_deref()).await?;
     let (id, created, model) = (server.response_id("cmpl"), now(), app.name.clone());
     let response = move |choices, usage| Completion {
         id: id.clone(),

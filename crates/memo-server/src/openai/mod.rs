@@ -1,13 +1,13 @@
-//! OpenAI's API: models, completions, chat completions.
+//! OpenAI's API: models, completions, chat completions, responses.
 
 pub(crate) mod chat;
 pub(crate) mod completions;
 mod options;
 mod respond;
+pub(crate) mod responses;
 mod tokens;
 
-use crate::app::AppState;
-use crate::error::ApiError;
+use crate::error::{ApiError, ErrorBody};
 use crate::extract::Path;
 use crate::server::{Server, ServerState};
 use axum::Json;
@@ -69,9 +69,9 @@ impl From<&CompletionStream> for StopReason {
     }
 }
 
-fn describe(server: &ServerState, app: &AppState) -> Model {
+fn describe(server: &ServerState, name: String) -> Model {
     Model {
-        id: app.name.clone(),
+        id: name,
         object: "model",
         created: server.created,
         owned_by: "memo",
@@ -79,17 +79,20 @@ fn describe(server: &ServerState, app: &AppState) -> Model {
     }
 }
 
-/// The one model that is served.
+/// The models that are served.
 #[utoipa::path(get, path = "/v1/models", tag = "OpenAI", responses((status = 200, body = Models)))]
-pub(crate) async fn models(State(server): State<Server>) -> Json<Models> {
-    Json(Models { object: "list", data: vec![describe(&server, &server.app)] })
+pub(crate) async fn models(State(server): State<Server>) -> Result<Json<Models>, ApiError> {
+    let models = server.models.list().await?;
+    let data = models.into_iter().map(|(name, _)| describe(&server, name)).collect();
+    Ok(Json(Models { object: "list", data }))
 }
 
-/// The one model that is served, by any name, as in completions.
-#[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Any name")), responses((status = 200, body = Model)))]
+/// A model that is served; a server of one has it by any name, as in completions.
+#[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Its name")), responses((status = 200, body = Model), (status = 404, body = ErrorBody)))]
 pub(crate) async fn model(
     State(server): State<Server>,
     Path(name): Path<String>,
 ) -> Result<Json<Model>, ApiError> {
-    Ok(Json(describe(&server, &*server.model(Some(&name)).await?)))
+    let name = server.models.check(&name).await?;
+    Ok(Json(describe(&server, name)))
 }

@@ -42,6 +42,12 @@ pub(super) struct Options {
     pub(super) top_p: Option<f64>,
     /// Draw only from this many of the most probable tokens.
     pub(super) top_k: Option<i64>,
+    /// What the log-probability of a token falls by each time that it was generated already; a negative one makes it rise.
+    #[schema(minimum = -2, maximum = 2)]
+    pub(super) frequency_penalty: Option<f64>,
+    /// What it falls by once the token was generated.
+    #[schema(minimum = -2, maximum = 2)]
+    pub(super) presence_penalty: Option<f64>,
     /// How many completions to draw for each prompt.
     #[schema(minimum = 1, maximum = 128)]
     pub(super) n: Option<usize>,
@@ -62,11 +68,9 @@ pub(super) struct Options {
 }
 
 /// Fields that would change the completion, with the value that does not, if there is one.
-const UNSUPPORTED: [(&str, Option<f64>); 16] = [
+const UNSUPPORTED: [(&str, Option<f64>); 14] = [
     ("suffix", None),
     ("best_of", Some(1.0)),
-    ("frequency_penalty", Some(0.0)),
-    ("presence_penalty", Some(0.0)),
     ("repetition_penalty", Some(1.0)),
     ("min_p", Some(0.0)),
     ("logit_bias", None),
@@ -105,6 +109,8 @@ impl Options {
                 temperature: self.temperature.unwrap_or(default.temperature),
                 top_k: self.top_k.unwrap_or(0).max(0) as usize,
                 top_p: self.top_p.unwrap_or(default.top_p),
+                frequency_penalty: self.frequency_penalty.unwrap_or(0.0),
+                presence_penalty: self.presence_penalty.unwrap_or(0.0),
                 seed: self.seed.map_or_else(fresh_seed, |seed| seed as u64),
                 ..default
             },

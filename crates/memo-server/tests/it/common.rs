@@ -6,7 +6,7 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
-use memo_server::{Config, Error, serve};
+use memo_server::{Config, Error, Models, serve};
 use memo_store::{NewModel, Store};
 use memo_text::Tokenizer;
 use serde_json::Value;
@@ -31,15 +31,25 @@ pub struct Server {
 }
 
 impl Server {
-    #[allow(clippy::unused_async, reason = "it needs a runtime around it")]
     pub async fn start(new: &NewModel, config: Config) -> Self {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("m.memo");
         let store = Store::create(&path, new).unwrap();
+        Self::serving(store.into(), home, path, config).await
+    }
+
+    /// A server of any models. What it leaves at `path` can be opened at its end.
+    #[allow(clippy::unused_async, reason = "it needs a runtime around it")]
+    pub async fn serving(
+        models: Models,
+        home: tempfile::TempDir,
+        path: PathBuf,
+        config: Config,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
-        let done = tokio::spawn(serve(store, config, listener, async {
+        let done = tokio::spawn(serve(models, config, listener, async {
             let _ = stopped.await;
         }));
         Server { address, path, stop, done, home }

@@ -153,7 +153,8 @@ async fn what_cannot_be_done_is_refused_by_name() {
         (json!({"prompt": "a", "suffix": "b"}), 400, "suffix"),
         (json!({"prompt": "a", "best_of": 2}), 400, "best_of"),
         (json!({"prompt": "a", "logit_bias": {"5": 1}}), 400, "logit_bias"),
-        (json!({"prompt": "a", "presence_penalty": 0.5}), 400, "presence_penalty"),
+        (json!({"prompt": "a", "presence_penalty": 2.5}), 400, "presence_penalty"),
+        (json!({"prompt": "a", "frequency_penalty": -3}), 400, "frequency_penalty"),
         (json!({"prompt": "a", "temperature": -1}), 400, "temperature"),
         (json!({"prompt": "a", "top_p": 1.5}), 400, "top_p"),
         (json!({"prompt": "a", "n": 0}), 400, "n"),
@@ -201,4 +202,123 @@ async fn what_cannot_be_done_is_refused_by_name() {
         client.ok("/tokenize", &json!({"prompt": info["eos_token"]})).await["tokens"],
         json!([256])
     );
+}
+
+#[tokio::test]
+async fn penalties_change_what_is_said_and_zero_nothing() {
+    let (_server, mut client) = served().await;
+    let text = "ping pong ping pong ping pong ping done. ".repeat(8);
+    client.ok("/api/documents", &json!({"text": text, "id": "ping"})).await;
+    for temperature in [0, 1] {
+        let plain = json!({"prompt": "ping", "max_tokens": 60, "temperature": temperature, "seed": 3, "logprobs": 2});
+        let with = |name: &str, value: f64| {
+            let mut asked = plain.clone();
+            asked[name] = json!(value);
+            asked
+        };
+        let answer = client.ok("/v1/completions", &plain).await["choices"].clone();
+        for name in ["frequency_penalty", "presence_penalty"] {
+            assert_eq!(client.ok("/v1/completions", &with(name, 0.0)).await["choices"], answer);
+            let other = client.ok("/v1/completions", &with(name, 2.0)).await["choices"].clone();
+            assert_ne!(other[0]["text"], answer[0]["text"], "{name}");
+        }
+    }
+    let native = json!({"prompt": "ping", "max_tokens": 60, "guess": true});
+    let mut penalized = native.clone();
+    penalized["frequency_penalty"] = json!(2);
+    let plain = client.ok("/api/complete", &native).await;
+    assert_ne!(client.ok("/api/complete", &penalized).await["completion"], plain["completion"]);
+    penalized["frequency_penalty"] = json!(5);
+    let refused = client.post("/api/complete", &penalized).await;
+    assert_eq!(refused.json()["error"]["message"], "frequency_penalty must be between -2 and 2");
+}
+
+#[tokio::test]
+async fn responses_in_their_plain_form() {
+    let (_server, mut client) = served().await;
+    let asked = json!({"model": "memo", "input": "The owl", "max_output_tokens": 6, "metadata": {"a": "b"}});
+    let answer = client.ok("/v1/responses", &asked).await;
+    assert_eq!(answer["object"], "response");
+    assert_eq!(answer["output"][0]["content"][0]["text"], " reads");
+    assert_eq!((&answer["status"], &answer["metadata"]["a"]), (&json!("incomplete"), &json!("b")));
+    assert_eq!(answer["incomplete_details"]["reason"], "max_output_tokens");
+    assert_eq!(answer["usage"]["input_tokens"], 7);
+    assert_eq!(answer["usage"]["output_tokens"], 6);
+
+    // Messages in both of their forms, and instructions before them.
+    let parts = json!([{"type": "input_text", "text": "The owl"}]);
+    for input in [
+        json!([{"role": "user", "content": "The owl"}]),
+        json!([{"type": "message", "role": "user", "content": parts}]),
+        json!([{"role": "developer", "content": "x"}, {"role": "user", "content": parts}]),
+    ] {
+        let asked = json!({"input": input, "instructions": "y", "max_output_tokens": 6});
+        let answer = client.ok("/v1/responses", &asked).await;
+        assert_eq!(answer["output"][0]["content"][0]["text"], " reads", "{input}");
+        assert_eq!(answer["instructions"], "y");
+    }
+
+    let mut streamed = asked.clone();
+    streamed["stream"] = json!(true);
+    let events = client.post("/v1/responses", &streamed).await;
+    assert!(!events.text().contains("[DONE]"));
+    let events = events.events();
+    let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    let expected = [
+        "response.created",
+        "response.in_progress",
+        "response.output_item.added",
+        "response.content_part.added",
+    ];
+    assert_eq!(kinds[..4], expected);
+    let expected = [
+        "response.output_text.done",
+        "response.content_part.done",
+        "response.output_item.done",
+        "response.incomplete",
+    ];
+    assert_eq!(kinds[kinds.len() - 4..], expected);
+    let deltas = events.iter().filter(|event| event["type"] == "response.output_text.delta");
+    let text: String = deltas.map(|event| event["delta"].as_str().unwrap()).collect();
+    assert_eq!(text, " reads");
+    for (number, event) in events.iter().enumerate() {
+        assert_eq!(event["sequence_number"], number);
+    }
+    let last = &events.last().unwrap()["response"];
+    assert_eq!(
+        (&last["output"][0]["content"], &last["usage"]),
+        (&answer["output"][0]["content"], &answer["usage"])
+    );
+
+    for (name, value) in [
+        ("tools", json!([{"type": "function", "name": "look"}])),
+        ("previous_response_id", json!("resp-1")),
+        ("conversation", json!("conv-1")),
+        ("background", json!(true)),
+        ("store", json!(true)),
+        ("include", json!(["message.output_text.logprobs"])),
+        ("text", json!({"format": {"type": "json_object"}})),
+        ("n", json!(2)),
+        ("temperature", json!(-1)),
+        ("input", json!([])),
+        ("input", json!([{"type": "function_call_output", "output": "x"}])),
+        (
+            "input",
+            json!([{"role": "user", "content": [{"type": "input_image", "image_url": "data:,"}]}]),
+        ),
+        ("input", json!(5)),
+    ] {
+        let mut asked = asked.clone();
+        asked[name] = value;
+        let answer = client.post("/v1/responses", &asked).await;
+        assert_eq!(
+            (answer.status, &answer.json()["error"]["param"]),
+            (400, &json!(name)),
+            "{}",
+            answer.text()
+        );
+    }
+    let harmless = json!({"input": "The owl", "tools": [], "store": false, "previous_response_id": null,
+        "text": {"format": {"type": "text"}}, "tool_choice": "auto", "truncation": "disabled", "max_output_tokens": 6});
+    client.ok("/v1/responses", &harmless).await;
 }

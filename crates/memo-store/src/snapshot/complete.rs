@@ -83,13 +83,19 @@ impl CompletionOptions {
 
     /// Refuses values that make no sense.
     pub fn check(&self) -> Result<(), Error> {
-        let Sampling { temperature, top_p, .. } = self.sampling;
+        let Sampling { temperature, top_p, frequency_penalty, presence_penalty, .. } =
+            self.sampling;
         let refuse = |name, expected: &str| Err(Error::Option { name, expected: expected.into() });
         if !(0.0..=100.0).contains(&temperature) {
             return refuse("temperature", "between 0 and 100");
         }
         if !(0.0..=1.0).contains(&top_p) {
             return refuse("top_p", "between 0 and 1");
+        }
+        let penalties =
+            [("frequency_penalty", frequency_penalty), ("presence_penalty", presence_penalty)];
+        if let Some((name, _)) = penalties.iter().find(|(_, p)| !(-2.0..=2.0).contains(p)) {
+            return refuse(name, "between -2 and 2");
         }
         if self.stop.iter().any(String::is_empty) {
             return refuse("stop", "a text that is not empty");
@@ -431,6 +437,7 @@ impl CompletionStream {
             self.begin_after(&after, Scratch::default());
             self.decoder = Some(decoder);
             if beyond {
+                self.generation.count(token);
                 self.take(token, text, score, context);
             }
         }

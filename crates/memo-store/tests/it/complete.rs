@@ -121,6 +121,60 @@ fn a_choice_can_be_made_again_before_it_is_accepted() {
     assert_ne!(stream.finish_reason(), Some(FinishReason::Cancelled), "it had ended before");
 }
 
+fn penalized(temperature: f64, frequency_penalty: f64, presence_penalty: f64) -> CompletionOptions {
+    CompletionOptions {
+        sampling: Sampling {
+            temperature,
+            frequency_penalty,
+            presence_penalty,
+            seed: 9,
+            ..Sampling::default()
+        },
+        guess: true,
+        top: Some(2),
+        ..CompletionOptions::greedy(60)
+    }
+}
+
+/// How many different words a completion has, of how many.
+fn variety(done: &Completion) -> (usize, usize) {
+    let words: Vec<&str> = done.completion.split_whitespace().collect();
+    let different: std::collections::BTreeSet<&str> = words.iter().copied().collect();
+    (different.len(), words.len())
+}
+
+#[test]
+fn what_was_said_already_is_said_less_with_penalties_and_more_with_negative_ones() {
+    let home = tempfile::tempdir().unwrap();
+    let new = memo_store::NewModel::default();
+    let mut store = Store::create(&home.path().join("w.memo"), &new).unwrap();
+    // What follows is said three times as often as what may follow besides.
+    let text =
+        "tick tack tick tack tick tack tick tock bell chime ring gong hour clock ".repeat(12);
+    store.memorize([NewDocument::text(text)], None).unwrap();
+    for temperature in [0.0, 1.0] {
+        let plain = store.complete("tick", &penalized(temperature, 0.0, 0.0)).unwrap();
+        // A penalty of -0 is none either, to the bit.
+        assert_eq!(
+            store.complete("tick", &penalized(temperature, -0.0, 0.0)).unwrap().tokens,
+            plain.tokens
+        );
+        for (frequency, presence) in [(2.0, 0.0), (0.0, 2.0)] {
+            let less =
+                store.complete("tick", &penalized(temperature, frequency, presence)).unwrap();
+            assert!(variety(&less).0 >= variety(&plain).0, "{less:?}");
+            let more =
+                store.complete("tick", &penalized(temperature, -frequency, -presence)).unwrap();
+            assert!(variety(&more).0 < variety(&less).0, "{more:?} {less:?}");
+        }
+    }
+    // The longest match is left only where something was said already.
+    let plain = store.complete("chime ring", &penalized(0.0, 0.0, 0.0)).unwrap();
+    let gently = store.complete("chime ring", &penalized(0.0, 0.0, 0.01)).unwrap();
+    assert!(plain.completion.starts_with(" gong hour clock"), "{}", plain.completion);
+    assert!(gently.completion.starts_with(" gong hour clock"), "{}", gently.completion);
+}
+
 #[test]
 fn options_that_make_no_sense_are_refused_in_one_place() {
     let home = tempfile::tempdir().unwrap();
@@ -135,6 +189,8 @@ fn options_that_make_no_sense_are_refused_in_one_place() {
         ("temperature", sampling(101.0, 1.0)),
         ("top_p", sampling(0.0, 1.5)),
         ("top_p", sampling(0.0, f64::NAN)),
+        ("frequency_penalty", penalized(0.0, 2.1, 0.0)),
+        ("presence_penalty", penalized(0.0, 0.0, f64::NAN)),
         ("stop", stopping(&["a", ""])),
     ];
     for (expected, options) in bad {

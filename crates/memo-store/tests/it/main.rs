@@ -23,7 +23,6 @@ mod passages;
 mod prove;
 mod readers;
 mod recent;
-mod remember;
 #[cfg(unix)]
 mod room;
 mod selection;

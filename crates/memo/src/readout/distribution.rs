@@ -224,28 +224,16 @@ impl<'m> Distribution<'m> {
         let (listed, followed, rest) = if self.general.is_empty() {
             let listed = self.listed()?;
             let followed = self.followed(&listed)?;
-            (listed, followed, self.rest * self.first.rest)
+            (listed, followed, [self.rest, self.first.rest])
         } else {
-            (Cow::Owned((0..).zip(self.dense()?).collect()), Vec::new(), 0.0)
+            (Cow::Owned((0..).zip(self.dense()?).collect()), Vec::new(), [0.0; 2])
         };
         Ok(Parts { prior: self.memory.prior(), listed, followed, rest })
     }
 
     /// Returns the `k` most probable tokens, best first; of equals, the one with the lowest number.
     pub fn top(&self, k: usize) -> Result<Vec<(u32, f64)>, Error> {
-        let parts = self.parts()?;
-        // Others are in the order of their prior.
-        let others = parts.prior.order().iter().filter(|&&token| !parts.has(token)).take(k);
-        let others = others.map(|&token| (token, self.unlisted(token, 0)));
-        let mut p: Vec<(u32, f64)> =
-            parts.listed.iter().chain(&parts.followed).copied().chain(others).collect();
-        let order = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-        if k < p.len() {
-            p.select_nth_unstable_by(k, order);
-            p.truncate(k);
-        }
-        p.sort_unstable_by(order);
-        Ok(p)
+        Ok(self.parts()?.top(k))
     }
 }
 
@@ -254,13 +242,38 @@ pub(super) struct Parts<'d> {
     pub(super) prior: &'d Prior,
     pub(super) listed: Cow<'d, [(u32, f64)]>,
     pub(super) followed: Vec<(u32, f64)>,
-    pub(super) rest: f64,
+    /// What the prior of any other token is multiplied by: the second, then the first.
+    pub(super) rest: [f64; 2],
 }
 
 impl Parts<'_> {
     /// Returns the highest probability of the prior.
     pub(super) fn highest(&self) -> f64 {
         self.prior.p[self.prior.best as usize]
+    }
+
+    /// Returns what the prior of a token without a probability of its own is multiplied by.
+    pub(super) fn factor(&self) -> f64 {
+        self.rest[0] * self.rest[1]
+    }
+
+    /// Returns the `k` most probable tokens, best first; of equals, the one with the lowest number.
+    pub(super) fn top(&self, k: usize) -> Vec<(u32, f64)> {
+        // Others are in the order of their prior.
+        let others = self.prior.order().iter().filter(|&&token| !self.has(token)).take(k);
+        let others = others.map(|&token| {
+            // In the same order as one token alone, so that all ways to ask give the same bits.
+            (token, self.rest[0] * (self.rest[1] * self.prior.p[token as usize]))
+        });
+        let mut p: Vec<(u32, f64)> =
+            self.listed.iter().chain(&self.followed).copied().chain(others).collect();
+        let order = |a: &(u32, f64), b: &(u32, f64)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+        if k < p.len() {
+            p.select_nth_unstable_by(k, order);
+            p.truncate(k);
+        }
+        p.sort_unstable_by(order);
+        p
     }
 
     /// Returns whether a token has a probability of its own.

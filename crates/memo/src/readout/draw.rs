@@ -6,6 +6,7 @@
 
 use super::distribution::{Distribution, Parts};
 use super::generate::Sampling;
+use super::penalty::Said;
 use crate::random::Draws;
 use crate::sparse::Error;
 
@@ -32,11 +33,18 @@ impl Drawing {
         distribution: &Distribution<'_>,
         stamp: u64,
         sampling: &Sampling,
+        said: &Said,
         draws: &mut Draws,
     ) -> Result<u32, Error> {
         let &Sampling { temperature, top_k, top_p, .. } = sampling;
         // Relative to the largest, so that a low temperature does not make everything 0.
-        let most = distribution.probability(distribution.best()?)?;
+        let (parts, most) = if sampling.penalizes() {
+            let parts = said.penalized(distribution, sampling)?;
+            let most = parts.top(1).first().map_or(1.0, |&(_, p)| p);
+            (parts, most)
+        } else {
+            (distribution.parts()?, distribution.probability(distribution.best()?)?)
+        };
         let weight = |p: f64| {
             if temperature == 1.0 { p } else { libm::pow(p / most, 1.0 / temperature) }
         };
@@ -45,23 +53,23 @@ impl Drawing {
             p
         };
         if top_k > 0 {
-            let p = weighed(distribution.top(top_k)?);
+            let p = weighed(parts.top(top_k));
             let whole = sum(&p);
             return Ok(pick(&p[..nucleus(&p, top_p * whole)], draws));
         }
-        let parts = distribution.parts()?;
         self.prepare(&parts, stamp, temperature);
         let listed = weighed(parts.listed.to_vec());
         let followed = weighed(parts.followed.clone());
         let own =
             |list: &[(u32, f64)]| -> f64 { list.iter().map(|&(token, _)| self.share(token)).sum() };
         let others = self.sums.last().copied().unwrap_or(0.0) - own(&listed) - own(&followed);
-        let whole =
-            sum(&listed) + sum(&followed) + weight(parts.rest * parts.highest()) * others.max(0.0);
+        let whole = sum(&listed)
+            + sum(&followed)
+            + weight(parts.factor() * parts.highest()) * others.max(0.0);
         if top_p < 1.0 {
             let mut k = FIRST_LOOK;
             loop {
-                let p = weighed(distribution.top(k)?);
+                let p = weighed(parts.top(k));
                 let kept = nucleus(&p, top_p * whole);
                 if kept < p.len() || k >= self.sums.len() {
                     return Ok(pick(&p[..kept], draws));
@@ -84,7 +92,7 @@ impl Drawing {
                 return Ok(token);
             }
         }
-        distribution.best()
+        Ok(parts.top(1).first().map_or(0, |&(token, _)| token))
     }
 
     /// Makes the sums, if those that are there are others.
@@ -179,7 +187,13 @@ mod tests {
             let mut draws = Stream::new(5, Purpose::Sampling, 0).draws();
             let tries = 20_000;
             for _ in 0..tries {
-                let token = drawing.draw(&distribution, memory.stamp(), &sampling, &mut draws);
+                let token = drawing.draw(
+                    &distribution,
+                    memory.stamp(),
+                    &sampling,
+                    &Said::default(),
+                    &mut draws,
+                );
                 seen[token.unwrap() as usize] += 1.0 / f64::from(tries);
             }
             for (token, p) in expected {

@@ -1,6 +1,7 @@
 //! Generation: one token after the other, picked as [`Sampling`] says. A step costs the same however much was memorized.
 
 use super::draw::Drawing;
+use super::penalty::Said;
 use super::{Backoff, Distribution, Scratch};
 use crate::random::{Draws, Purpose, Stream};
 use crate::sparse::{Error, Memory};
@@ -14,6 +15,10 @@ pub struct Sampling {
     pub top_k: usize,
     /// Draw only from the most probable tokens that together have this probability; 1 is all.
     pub top_p: f64,
+    /// What the log-probability of a token falls by each time that it was said since the prompt; a negative one makes it rise.
+    pub frequency_penalty: f64,
+    /// What it falls by once the token was said.
+    pub presence_penalty: f64,
     /// The seed of the draws: the same seed draws the same text.
     pub seed: u64,
     /// Tokens that end the text; they are not part of it. The end token always does.
@@ -22,7 +27,15 @@ pub struct Sampling {
 
 impl Default for Sampling {
     fn default() -> Self {
-        Sampling { temperature: 0.0, top_k: 0, top_p: 1.0, seed: 0, stop: Vec::new() }
+        Sampling {
+            temperature: 0.0,
+            top_k: 0,
+            top_p: 1.0,
+            frequency_penalty: 0.0,
+            presence_penalty: 0.0,
+            seed: 0,
+            stop: Vec::new(),
+        }
     }
 }
 
@@ -37,6 +50,8 @@ pub struct Generation {
     draws: Draws,
     scratch: Scratch,
     drawing: Drawing,
+    /// What was said since the prompt, if that is penalised.
+    said: Said,
     quoting: bool,
 }
 
@@ -44,9 +59,9 @@ impl Generation {
     /// What follows `prompt`, which is all of the prompt or at least the read-out's window.
     pub fn new(prompt: &[u32], sampling: Sampling) -> Self {
         let draws = Stream::new(sampling.seed, Purpose::Sampling, 0).draws();
-        let (scratch, drawing) = Default::default();
+        let (scratch, drawing, said) = Default::default();
         let (context, prompt) = (prompt.to_vec(), prompt.to_vec());
-        Generation { context, prompt, sampling, draws, scratch, drawing, quoting: false }
+        Generation { context, prompt, sampling, draws, scratch, drawing, said, quoting: false }
     }
 
     /// Takes the prompt for a quote: the most probable token is then what followed the longest match, however little speaks for
@@ -100,7 +115,7 @@ impl Generation {
 
     /// Chooses the next token without going on: choosing again, from the same memory, gives the same token.
     pub fn choose(&mut self, memory: &Memory, readout: &Backoff) -> Result<Choice, Error> {
-        if self.sampling.temperature > 0.0 {
+        if self.sampling.temperature > 0.0 || self.sampling.penalizes() {
             return Ok(self.choose_seen(memory, readout, |_, _| Ok(()))?.0);
         }
         let Generation { prompt, context, scratch, .. } = self;
@@ -125,10 +140,16 @@ impl Generation {
         let distribution = readout.distribution_after(memory, prompt, context, scratch)?;
         let mut draws = self.draws;
         let token = if self.sampling.temperature > 0.0 {
-            self.drawing.draw(&distribution, memory.stamp(), &self.sampling, &mut draws)?
+            let Generation { drawing, sampling, said, .. } = self;
+            drawing.draw(&distribution, memory.stamp(), sampling, said, &mut draws)?
         } else {
             let Generation { context, scratch, quoting, .. } = self;
-            readout.settle(memory, context, scratch, &distribution, *quoting)?
+            let settled = readout.settle(memory, context, scratch, &distribution, *quoting)?;
+            if self.sampling.penalizes() {
+                self.said.best(&distribution, settled, &self.sampling)?
+            } else {
+                settled
+            }
         };
         let seen = look(&distribution, token)?;
         Ok((Choice { token, draws, window: readout.window(memory) }, seen))
@@ -142,6 +163,14 @@ impl Generation {
         }
         self.context.push(token);
         self.draws = draws;
+        self.count(token);
+    }
+
+    /// Counts a token as said since the prompt, for the penalties.
+    pub fn count(&mut self, token: u32) {
+        if self.sampling.penalizes() {
+            self.said.add(token);
+        }
     }
 
     /// The next token, which may be one that ends the text; then there is no use in going on.

@@ -13,6 +13,7 @@ mod draw;
 mod general;
 mod generate;
 mod matching;
+mod penalty;
 mod recent;
 mod repair;
 mod respell;

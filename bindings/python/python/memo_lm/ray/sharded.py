@@ -265,6 +265,8 @@ class ShardedMemo:
         temperature: float = 0.0,
         top_k: int = 0,
         top_p: float = 1.0,
+        frequency_penalty: float = 0.0,
+        presence_penalty: float = 0.0,
         seed: int | None = None,
         stop: str | Iterable[str] = (),
         guess: bool = False,
@@ -273,7 +275,17 @@ class ShardedMemo:
         """What follows a prompt, as `Memo.complete` says it."""
         text = isinstance(prompt, str)
         options = inputs.completion_options(
-            max_tokens, temperature, top_k, top_p, seed, stop, text=text, guess=guess, generalize=generalize
+            max_tokens,
+            temperature,
+            top_k,
+            top_p,
+            seed,
+            stop,
+            text=text,
+            frequency_penalty=frequency_penalty,
+            presence_penalty=presence_penalty,
+            guess=guess,
+            generalize=generalize,
         )
         with self._lock:
             stream = self._reader.stream(self._ids(prompt), options)

@@ -1,6 +1,6 @@
 //! Arguments of the commands that query a model.
 
-use crate::args::values::{between, share, temperature, weight};
+use crate::args::values::{between, penalty, share, temperature, weight};
 use memo_store::ReadOptions;
 use std::path::PathBuf;
 
@@ -68,6 +68,14 @@ pub(crate) struct SamplingOptions {
     #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = share)]
     #[arg(allow_negative_numbers = true)]
     pub(crate) top_p: f64,
+    /// What the log-probability of a token falls by each time that it was said already; a negative one makes it rise.
+    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = penalty)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) frequency_penalty: f64,
+    /// What it falls by once the token was said.
+    #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = penalty)]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) presence_penalty: f64,
     /// The seed of the draws; another each time, and named, if not given.
     #[arg(long, value_name = "N", value_parser = between(0..=u64::MAX))]
     #[arg(allow_negative_numbers = true)]
