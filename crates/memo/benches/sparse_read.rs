@@ -7,11 +7,12 @@
 //! that many cache lines, chosen at random in an array as large as the memory's tables, all independent of each other, on one
 //! thread, in this run. A distribution over all n tokens also reads and writes n numbers in order, at the rate at which this
 //! thread does that. Queries are read along a text with one scratch, as generation and scoring do. Times of queries are the least of
-//! several passes; rates count the time that this process computed, so that others on the machine matter little.
+//! several passes. All of it counts the time that this process computed, so that others on the machine matter little.
 
 mod common;
 
 use common::{VOCABULARY, rate};
+use cpu_time::ThreadTime;
 use memo::random::{Purpose, Stream};
 use memo::readout::{BACKOFF, Generator, Sampling, Scratch, score};
 use memo::sparse::{Context, Memory, Settings};
@@ -121,8 +122,8 @@ fn measure(name: &str, text: &[u32], new: &[u32], goals: Goals) {
     row(&format!("scored, tokens/s, {threads} threads"), scored, goals.scored, most, scored / most);
 }
 
-/// The median and the 99th of 100 of the times of queries at places of a text, in microseconds. A text is read along several
-/// times, and the least of a query's times counts: the others had to wait for other processes.
+/// The median and the 99th of 100 of the times of queries at places of a text, in microseconds that the thread computed. A text is
+/// read along several times, and the least of a query's times counts: before the others, other processes had the caches.
 fn times(memory: &Memory, text: &[u32], places: &[usize], all: bool) -> (f64, f64) {
     let window = BACKOFF.window(memory);
     let mut least = vec![f64::INFINITY; places.len()];
@@ -130,7 +131,7 @@ fn times(memory: &Memory, text: &[u32], places: &[usize], all: bool) -> (f64, f6
         let mut scratch = Scratch::default();
         for (least, &p) in least.iter_mut().zip(places) {
             let context = &text[p - window..p];
-            let start = Instant::now();
+            let start = ThreadTime::now();
             let distribution = BACKOFF.distribution(memory, context, &mut scratch).unwrap();
             if all {
                 black_box(distribution.dense().unwrap());

@@ -3,10 +3,9 @@
 
 #![allow(dead_code, reason = "not every benchmark needs all of them")]
 
+use cpu_time::ProcessTime;
 use memo::random::{Draws, Purpose, Stream};
 use std::collections::HashMap;
-use std::sync::LazyLock;
-use std::time::Instant;
 
 /// The number of tokens, the last of which ends documents.
 pub(crate) const VOCABULARY: u32 = 50_257;
@@ -88,17 +87,10 @@ pub(crate) fn from_file(path: &str) -> Vec<u32> {
 }
 
 /// Returns the seconds that a thread has computed, if all threads have computed equally long. Unlike a clock's they do not depend
-/// on what else the machine does. They are counted in hundredths, so what is measured must take longer. Where the system does not
-/// tell, they are a clock's.
+/// on what else the machine does.
 pub(crate) fn seconds() -> f64 {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let start = START.elapsed().as_secs_f64();
-    let ticks = || {
-        let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-        let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-        Some(fields[11].parse::<f64>().ok()? + fields[12].parse::<f64>().ok()?)
-    };
-    ticks().map_or(start, |ticks| ticks / 100.0 / rayon::current_num_threads() as f64)
+    let computed = ProcessTime::now().as_duration().as_secs_f64();
+    computed / rayon::current_num_threads() as f64
 }
 
 /// Returns how much `work` gets done in a second: what it returns, over many calls with the numbers 0, 1, 2 …

@@ -4,6 +4,7 @@ use super::backoff::Interpolation;
 use super::general::General;
 use super::recent::Recent;
 use crate::sparse::prior::Prior;
+use crate::sparse::seek::seek;
 use crate::sparse::{Error, Level, Levels, Memory};
 use std::borrow::Cow;
 
@@ -64,18 +65,24 @@ impl<'m> Distribution<'m> {
         }
         // What all have is multiplied once, at the end.
         let mut rest = 1.0;
-        let mut add = |list: &[(u32, i64)], rest: f64, share: &dyn Fn(u32, i64) -> f64| {
+        let mut add = |list: &[(u32, i64)], rest: f64, share: &mut dyn FnMut(u32, i64) -> f64| {
+            let mut from = 0;
             for &(token, count) in list {
-                if let Ok(at) = listed.binary_search_by_key(&token, |&(token, _)| token) {
+                if let Some(at) = seek(&listed, &mut from, token) {
                     listed[at].1 += share(token, count) / rest;
                 }
             }
         };
         for chain in [levels.tokens(), words] {
             for (i, level) in chain.iter().enumerate() {
-                let (own, next) = (Interpolation::new(&level.totals), chain.get(i + 1));
+                let own = Interpolation::new(&level.totals);
+                let next: &[(u32, i64)] = chain.get(i + 1).map_or(&[], |next| &next.list);
                 rest *= own.rest;
-                add(&level.list, rest, &|token, count| own.share(count, followed(next, token)));
+                let mut from = 0;
+                add(&level.list, rest, &mut |token, count| {
+                    let longer = seek(next, &mut from, token).map_or(0, |at| next[at].1);
+                    own.share(count, longer)
+                });
             }
         }
         let known = levels.general.iter().filter(|general| !general.levels().is_empty()).count();
@@ -92,7 +99,7 @@ impl<'m> Distribution<'m> {
         if let Some(level) = levels.longest() {
             rest *= 1.0 - quote;
             let each = quote / level.totals.total as f64;
-            add(&level.list, rest, &|_, count| count as f64 * each);
+            add(&level.list, rest, &mut |_, count| count as f64 * each);
         }
         for (_, p) in &mut listed {
             *p *= rest;
@@ -155,9 +162,9 @@ impl<'m> Distribution<'m> {
             return Ok(all.fold((0, -1.0), |a, b| if better(a, b) { b } else { a }).0);
         }
         let mut consider = |token: u32, count: i64| {
-            let listed = self.listed.binary_search_by_key(&token, |&(token, _)| token).is_ok();
             let next = (token, self.whole(token, self.unlisted(token, count)));
-            if !listed && better(best, next) {
+            let listed = || self.listed.binary_search_by_key(&token, |&(token, _)| token).is_ok();
+            if better(best, next) && !listed() {
                 best = next;
             }
         };
@@ -209,9 +216,9 @@ impl<'m> Distribution<'m> {
 
     /// Returns the tokens that followed the last one, and are none of those `listed`, with their probabilities, in order.
     fn followed(&self, listed: &[(u32, f64)]) -> Result<Vec<(u32, f64)>, Error> {
-        let mut followed = Vec::new();
+        let (mut followed, mut from) = (Vec::new(), 0);
         self.memory.each_successor(self.before, |token, count| {
-            if count > 0 && listed.binary_search_by_key(&token, |&(token, _)| token).is_err() {
+            if count > 0 && seek(listed, &mut from, token).is_none() {
                 followed.push((token, self.unlisted(token, count)));
             }
         })?;

@@ -53,8 +53,7 @@ impl Backoff {
             let goes_on = once.is_some_and(|once| once <= span);
             if !goes_on && run > span.max(CONSECUTIVE) {
                 // The run ends here, and may be longer than could be told.
-                reader.read_tokens(memory, context)?;
-                run = run.max(longest(&reader.levels, context.len()));
+                run = reader.longest(memory, context, run)?;
             }
             runs.push(run.max(span));
             (run, once) = match known {

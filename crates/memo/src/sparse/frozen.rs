@@ -22,6 +22,7 @@ use super::Error;
 use super::packed::{
     EntryLayout, PADDING, beginning, cut_off, read_beginning, read_field, write_fields,
 };
+use crate::kernels::prefetch;
 use std::ops::Range;
 
 /// Bits of a key that a frozen memory keeps beyond those that tell the entries of a partition apart.
@@ -124,6 +125,12 @@ impl<'a> Frozen<'a> {
     #[inline(always)]
     fn marks(&self, at: usize) -> u64 {
         read_word(self.marks, at / 8) >> (at % 8)
+    }
+
+    /// Asks for the cache line that says where a bucket begins.
+    #[inline(always)]
+    pub(super) fn ask_for_bucket(&self, bucket: usize) {
+        prefetch(self.beginnings, bucket / SAMPLED * beginning(self.n));
     }
 
     /// Returns the entries of a bucket. Damage that a checksum does not show must not lead outside.

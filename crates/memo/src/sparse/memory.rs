@@ -206,7 +206,7 @@ impl Memory {
     pub(crate) fn weighing(&self, slot: usize, first: Option<u32>) -> Weighing {
         let (settings, tables) = (&self.settings, &self.tables);
         let made = self.smoothing.get_or_init(|| Arc::new(Smoothing::new(settings, tables)));
-        made.weighing(settings, tables, slot, first)
+        made.weighing(settings, slot, first)
     }
 
     /// Returns the lexicon, if there is one, with the words of the vocabulary.

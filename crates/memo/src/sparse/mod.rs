@@ -39,6 +39,7 @@ pub(crate) mod prior;
 mod read;
 mod saved;
 mod scope;
+pub(crate) mod seek;
 mod settings;
 mod shard;
 mod smoothing;

@@ -13,6 +13,8 @@
 
 use super::Error;
 use super::frozen::Frozen;
+use super::seek::first_not_before;
+use crate::kernels::prefetch;
 use std::ops::Range;
 
 /// Bits of a count in a field; the largest value marks a count that stands elsewhere.
@@ -262,6 +264,48 @@ impl<'a> Packed<'a> {
         let (bucket, Range { start, end }) = self.find(rank);
         let first = self.entries(bucket, start..end.min(start + 1)).next();
         first.filter(|(found, _)| *found == rank).map_or(0, |(_, count)| count)
+    }
+
+    /// Asks for the cache line that says where the bucket of a rank begins.
+    #[inline(always)]
+    pub(super) fn ask_for_bucket(&self, rank: u64) {
+        let bucket = (self.kept(rank) >> self.low) as usize;
+        match &self.directory {
+            Directory::Beginnings(bytes) => prefetch(bytes, bucket * beginning(self.n)),
+            Directory::Frozen(frozen) => frozen.ask_for_bucket(bucket),
+        }
+    }
+
+    /// Asks for the cache lines of the entries of a rank's bucket.
+    #[inline(always)]
+    pub(super) fn ask_for_entries(&self, rank: u64) {
+        if self.n > 0 {
+            let Range { start, end } = self.bucket((self.kept(rank) >> self.low) as usize);
+            let byte = |i: usize| i * (self.low + self.count_bits) as usize / 8;
+            prefetch(self.fields, byte(start));
+            prefetch(self.fields, byte(end));
+        }
+    }
+
+    /// Returns the counts of tokens of a key, or 0; tokens are in order.
+    #[inline(always)]
+    pub(super) fn of_tokens(
+        self,
+        key: u32,
+        tokens: impl Iterator<Item = u32>,
+    ) -> impl Iterator<Item = (u64, i64)> {
+        let first = self.kept(self.layout.rank(key, 0));
+        let (bucket, Range { mut start, end }) =
+            if self.n == 0 { (0, 0..0) } else { self.find(first) };
+        tokens.map(move |token| {
+            let rank = self.layout.rank(key, token);
+            let kept = self.kept(rank);
+            let target = kept & ((1 << self.low) - 1);
+            start = first_not_before(start, end, |i| self.low(i) < target);
+            let found = self.entries(bucket, start..end.min(start + 1)).next();
+            let count = found.filter(|(found, _)| *found == kept).map_or(0, |(_, count)| count);
+            (rank, count)
+        })
     }
 
     /// Returns the entries of a key, in order of their tokens.

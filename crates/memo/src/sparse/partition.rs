@@ -7,6 +7,7 @@
 
 use super::packed::{EntryLayout, LARGE, Packed, pack};
 use super::{Error, frozen};
+use crate::kernels::prefetch;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -86,6 +87,21 @@ impl fmt::Debug for Partition {
     }
 }
 
+/// What is asked for before an entry is looked up.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ask {
+    /// How many entries there are.
+    Head,
+    /// Where the entry's bucket begins.
+    Bucket,
+    /// The entries of the bucket.
+    Entries,
+}
+
+impl Ask {
+    pub(crate) const STEPS: [Ask; 3] = [Ask::Head, Ask::Bucket, Ask::Entries];
+}
+
 /// Additions that are kept beside packed entries, whatever their number.
 const BESIDE: usize = 16;
 
@@ -156,6 +172,31 @@ impl Partition {
     pub(crate) fn get(&self, layout: EntryLayout, rank: u64) -> Result<i64, Error> {
         let count = self.packed(layout)?.get(rank);
         Ok(self.count(layout, (rank, count)).wrapping_add(self.added(rank)))
+    }
+
+    /// Asks for the cache lines that [`Partition::get`] reads, by steps: each of them needs what the one before asked for.
+    #[inline(always)]
+    pub(crate) fn ask(&self, layout: EntryLayout, rank: u64, step: Ask) -> Result<(), Error> {
+        match step {
+            Ask::Head => prefetch(self.bytes()?, 0),
+            Ask::Bucket => self.packed(layout)?.ask_for_bucket(rank),
+            Ask::Entries => self.packed(layout)?.ask_for_entries(rank),
+        }
+        Ok(())
+    }
+
+    /// Calls `take` with the count of each of some tokens of a key, which are in order.
+    pub(crate) fn of_tokens(
+        &self,
+        layout: EntryLayout,
+        key: u32,
+        tokens: impl Iterator<Item = u32>,
+        mut take: impl FnMut(i64),
+    ) -> Result<(), Error> {
+        for (rank, count) in self.packed(layout)?.of_tokens(key, tokens) {
+            take(self.count(layout, (rank, count)).wrapping_add(self.added(rank)));
+        }
+        Ok(())
     }
 
     /// Calls `take` with the tokens of a key and their counts, in order of the tokens.

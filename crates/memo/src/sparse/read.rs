@@ -6,6 +6,7 @@
 
 use super::general::{GeneralLevels, Predictions, Units};
 use super::keys::{BOUNDARY, Keys};
+use super::seek::seek;
 use super::settings::{Context, WORD_REACH};
 use super::smoothing::NEW;
 use super::tables::TableKind;
@@ -179,12 +180,9 @@ impl Levels {
         }
         if let Some(known) = firsts.totals.get(before) {
             (*first, *most) = *known;
-            if listed.len() as i64 * LISTED_AT_ONCE < first.kinds {
-                for &(token, _) in listed {
-                    pairs.push(memory.followed(*before, token)?.max(0));
-                }
-                return Ok(());
-            }
+            let table = memory.tables.table(TableKind::Pairs);
+            let tokens = listed.iter().map(|&(token, _)| token);
+            return table.of_tokens(Keys::pair(*before, 0), tokens, |n| pairs.push(n.max(0)));
         }
         *first = Totals::new(memory.weighing(0, (*before != BOUNDARY).then_some(*before)));
         (first.worth, first.off) = (NEW, NEW);
@@ -217,10 +215,11 @@ impl Levels {
 fn tell_apart(levels: &mut [Level]) {
     for i in 1..levels.len() {
         let (shorter, longer) = levels.split_at_mut(i);
-        let shorter = &mut shorter[i - 1];
+        let Level { totals, list, .. } = &mut shorter[i - 1];
+        let mut from = 0;
         for &(token, count) in &longer[0].list {
-            let all = shorter.count(token);
-            shorter.totals.part(all, count);
+            let all = seek(list, &mut from, token).map_or(0, |at| list[at].1);
+            totals.part(all, count);
         }
     }
 }
@@ -242,9 +241,6 @@ struct Firsts {
     stamp: u64,
     totals: HashMap<u32, (Totals, i64)>,
 }
-
-/// Successors of a token that are listed in the time that looking up one of them takes, about.
-const LISTED_AT_ONCE: i64 = 16;
 
 /// Makes an empty level at the end of those in use.
 fn next_level(levels: &mut Vec<Level>, used: usize, slot: usize, span: usize, weighing: Weighing) {
@@ -289,15 +285,18 @@ impl Reader {
             let (shorter, level) = (shorter.last(), &mut longer[0]);
             if settings.listed(slot) {
                 // Only a shared hash can list a token that did not follow the shorter context.
+                let mut from = 0;
                 successors.each_token(memory.keys.listed(slot, hash, 0), |token, count| {
-                    let most = shorter.map_or(i64::MAX, |shorter| shorter.count(token));
+                    let most = shorter.map_or(i64::MAX, |shorter| {
+                        let found = seek(&shorter.list, &mut from, token);
+                        found.map_or(0, |at| shorter.list[at].1)
+                    });
                     level.push(token, count.min(most));
                 })?;
-            } else {
-                for &(token, most) in shorter.iter().flat_map(|shorter| &shorter.list) {
-                    let count = events.get(memory.keys.event(slot, hash, token))?;
-                    level.push(token, count.min(most));
-                }
+            } else if let Some(Level { list, .. }) = shorter {
+                let cell = |token| memory.keys.event(slot, hash, token);
+                events
+                    .get_all(list, cell, |i, count| level.push(list[i].0, count.min(list[i].1)))?;
             }
             levels.used_tokens += usize::from(!level.list.is_empty());
             if slot == 1 {
@@ -335,10 +334,10 @@ impl Reader {
             } else {
                 let events = memory.tables.table(TableKind::Events);
                 let (shorter, longer) = levels.split_at_mut(i);
-                for &(token, most) in &shorter[i - 1].list {
-                    let count = events.get(memory.keys.event(slot, hash, token))?;
-                    longer[0].push(token, count.min(most));
-                }
+                let (list, level) = (&shorter[i - 1].list, &mut longer[0]);
+                let cell = |token| memory.keys.event(slot, hash, token);
+                events
+                    .get_all(list, cell, |i, count| level.push(list[i].0, count.min(list[i].1)))?;
             }
             if levels[i].list.is_empty() {
                 break;
@@ -411,16 +410,28 @@ impl Reader {
         list: &mut Vec<(u32, i64)>,
     ) -> Result<(), Error> {
         list.clear();
-        let (settings, hashes) = (memory.settings(), &mut self.hashes);
+        if memory.settings().tokens[slot] as usize > context.len() {
+            return Ok(());
+        }
+        memory.keys.suffixes(context, &mut self.hashes);
+        self.list_slot(memory, context, slot, list)
+    }
+
+    /// Does the same for a context whose suffixes were hashed. One that is shorter is all of a document up to there.
+    fn list_slot(
+        &self,
+        memory: &Memory,
+        context: &[u32],
+        slot: usize,
+        list: &mut Vec<(u32, i64)>,
+    ) -> Result<(), Error> {
+        list.clear();
+        let (settings, hashes) = (memory.settings(), &self.hashes);
         let Some(&before) = context.last() else { return Ok(()) };
         let Some(listed) = (1..=slot).rev().find(|&slot| settings.listed(slot)) else {
             return Ok(());
         };
-        if settings.tokens[slot] as usize > context.len() {
-            return Ok(());
-        }
-        memory.keys.suffixes(context, hashes);
-        let hash = |slot: usize| hashes[settings.tokens[slot] as usize - 1];
+        let hash = |slot: usize| hashes[(settings.tokens[slot] as usize).min(hashes.len()) - 1];
         let cell = memory.keys.listed(listed, hash(listed), 0);
         memory.tables.table(TableKind::Successors).each_token(cell, |token, count| {
             if count > 0 {
@@ -428,23 +439,51 @@ impl Reader {
             }
         })?;
         let events = memory.tables.table(TableKind::Events);
-        let mut kept = 0;
-        for i in 0..list.len() {
-            let (token, mut count) = list[i];
-            // The longest first: few of the tokens followed it. That they followed the shorter ones as well matters where keys are cut.
-            for slot in (listed + 1..=slot).rev() {
-                count = count.min(events.get(memory.keys.event(slot, hash(slot), token))?);
-                if count <= 0 {
-                    break;
-                }
-            }
-            if count > 0 && (!memory.is_frozen() || memory.followed(before, token)? > 0) {
-                list[kept] = (token, count);
-                kept += 1;
+        // The longest first: few of the tokens followed it. That they followed the shorter ones as well matters where keys are cut.
+        for slot in (listed + 1..=slot).rev() {
+            let mut counts = Vec::with_capacity(list.len());
+            let cell = |token| memory.keys.event(slot, hash(slot), token);
+            events.get_all(list, cell, |_, count| counts.push(count))?;
+            list.iter_mut().zip(counts).for_each(|(entry, count)| entry.1 = entry.1.min(count));
+            list.retain(|&(_, count)| count > 0);
+        }
+        if memory.is_frozen() {
+            let listed = (1..listed)
+                .map(|slot| (TableKind::Successors, memory.keys.listed(slot, hash(slot), 0)));
+            for (kind, cell) in listed.chain([(TableKind::Pairs, Keys::pair(before, 0))]) {
+                let mut kept = Vec::with_capacity(list.len());
+                let tokens = list.iter().map(|&(token, _)| token);
+                memory.tables.table(kind).of_tokens(cell, tokens, |n| kept.push(n > 0))?;
+                let mut kept = kept.into_iter();
+                list.retain(|_| kept.next().unwrap_or(false));
             }
         }
-        list.truncate(kept);
         Ok(())
+    }
+
+    /// Returns how many tokens the longest part of a context, which is a view, has that occurred, if these are more than `known`;
+    /// else `known`. No shorter part is read.
+    pub(crate) fn longest(
+        &mut self,
+        memory: &Memory,
+        context: &[u32],
+        known: usize,
+    ) -> Result<usize, Error> {
+        let lens = &memory.settings().tokens;
+        let applies = |&slot: &usize| lens[slot - 1] as usize <= context.len();
+        let (mut longest, mut list) = (known, Vec::new());
+        memory.keys.suffixes(context, &mut self.hashes);
+        for slot in (1..lens.len()).take_while(applies) {
+            let span = (lens[slot] as usize).min(context.len());
+            if span > longest {
+                self.list_slot(memory, context, slot, &mut list)?;
+                if list.is_empty() {
+                    break;
+                }
+                longest = span;
+            }
+        }
+        Ok(longest)
     }
 }
 
@@ -549,6 +588,10 @@ mod tests {
                 let whole = memory.settings().tokens[slot] as usize <= context.len();
                 let level = levels.tokens().iter().find(|level| whole && level.slot == slot);
                 assert_eq!(list, level.map_or(&[][..], |level| &level.list), "{p} {slot}");
+            }
+            let span = levels.tokens().last().map_or(0, |level| level.span);
+            for known in [0, 3, 7, 8, 30] {
+                assert_eq!(other.longest(&memory, context, known).unwrap(), known.max(span), "{p}");
             }
             for token in 0..13 {
                 let known = other.known(&memory, context, token).unwrap();

@@ -117,7 +117,8 @@ impl Weighing {
 pub(crate) struct Smoothing {
     /// By slot.
     discounts: Vec<Discounts>,
-    /// The exponent of an average token, in steps.
+    /// The exponents of contexts by their first token, in steps; and that of an average token.
+    exponents: Vec<u16>,
     mean: usize,
 }
 
@@ -136,9 +137,12 @@ fn steps(exponent: f64) -> usize {
 impl Smoothing {
     pub(crate) fn new(settings: &Settings, tables: &Tables) -> Self {
         let (mut sum, mut weight) = (0.0, 0.0);
+        let mut exponents = Vec::with_capacity(tables.unigrams.len());
         for (&occurred, &continuations) in tables.unigrams.iter().zip(&*tables.continuations) {
+            let exponent = exponent(occurred, continuations);
+            exponents.push(steps(exponent) as u16);
             if occurred > 1 {
-                sum += occurred as f64 * exponent(occurred, continuations);
+                sum += occurred as f64 * exponent;
                 weight += occurred as f64;
             }
         }
@@ -150,7 +154,7 @@ impl Smoothing {
             let kept = libm::exp2((mean - 1.0) * further.min(FURTHEST) as f64);
             bounded([1.0 - (1.0 - one) * kept, two, three])
         });
-        Smoothing { discounts: discounts.collect(), mean: steps(mean) }
+        Smoothing { discounts: discounts.collect(), exponents, mean: steps(mean) }
     }
 
     /// Returns how the successors of a context count. `first` is its first token, if it is one of tokens and does not begin before
@@ -158,7 +162,6 @@ impl Smoothing {
     pub(crate) fn weighing(
         &self,
         settings: &Settings,
-        tables: &Tables,
         slot: usize,
         first: Option<u32>,
     ) -> Weighing {
@@ -167,11 +170,7 @@ impl Smoothing {
             _ if settings.is_last(slot) => STEPS,
             (Context::Words(_), _) => self.mean,
             (_, None) => STEPS,
-            (_, Some(first)) => {
-                let first = first as usize;
-                let counts = tables.unigrams.get(first).zip(tables.continuations.get(first));
-                counts.map_or(STEPS, |(&occurred, &before)| steps(exponent(occurred, before)))
-            }
+            (_, Some(first)) => self.exponents.get(first as usize).map_or(STEPS, |&e| e.into()),
         };
         Weighing { exponent, discounts: self.discounts[slot] }
     }

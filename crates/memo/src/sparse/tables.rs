@@ -11,7 +11,7 @@
 use super::fetched::Fetched;
 use super::keys::{Cell, Keys, PAIR_BITS};
 use super::packed::EntryLayout;
-use super::partition::{KEY_BITS, LargeCount, Partition, Section};
+use super::partition::{Ask, KEY_BITS, LargeCount, Partition, Section};
 use super::settings::MOST_SLOTS;
 use super::{Error, PARTITIONS, Settings};
 use rayon::prelude::*;
@@ -43,6 +43,9 @@ impl TableKind {
     }
 }
 
+/// Look-ups that wait for memory together: about as many as a core can.
+const AT_ONCE: usize = 16;
+
 /// A table.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
@@ -64,6 +67,47 @@ impl Table {
         }
         let Cell { partition, key, token } = cell;
         self.partitions[partition as usize].get(self.layout, self.layout.rank(key, token))
+    }
+
+    /// Calls `take` with the number and the count of each of a list's tokens, whose cells lie anywhere in the table. A look-up waits for
+    /// three cache lines, one after the other, so many are done at once.
+    pub(crate) fn get_all<T>(
+        &self,
+        list: &[(u32, T)],
+        cell: impl Fn(u32) -> Cell,
+        mut take: impl FnMut(usize, i64),
+    ) -> Result<(), Error> {
+        let mut cells = [Cell { partition: 0, key: 0, token: 0 }; AT_ONCE];
+        for (first, tokens) in (0..).step_by(AT_ONCE).zip(list.chunks(AT_ONCE)) {
+            let cells = &mut cells[..tokens.len()];
+            cells.iter_mut().zip(tokens).for_each(|(own, &(token, _))| *own = cell(token));
+            if cells.len() > 1 && self.fetched.is_none() {
+                for step in Ask::STEPS {
+                    for &Cell { partition, key, token } in &*cells {
+                        let rank = self.layout.rank(key, token);
+                        self.partitions[partition as usize].ask(self.layout, rank, step)?;
+                    }
+                }
+            }
+            for (i, &cell) in (first..).zip(&*cells) {
+                take(i, self.get(cell)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `take` with the count of each of some tokens, which are in order, that share the key of a cell.
+    pub(crate) fn of_tokens(
+        &self,
+        cell: Cell,
+        mut tokens: impl Iterator<Item = u32>,
+        mut take: impl FnMut(i64),
+    ) -> Result<(), Error> {
+        if let Some(fetched) = &self.fetched {
+            tokens.by_ref().for_each(|token| take(fetched.get(Cell { token, ..cell })));
+        }
+        let partition = &self.partitions[cell.partition as usize];
+        partition.of_tokens(self.layout, cell.key, tokens, take)
     }
 
     /// Calls `take` with the tokens that share a cell's key, whatever its own token, and their counts.

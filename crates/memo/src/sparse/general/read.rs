@@ -2,10 +2,12 @@
 
 use super::{GeneralContext, contexts, is_listed};
 use crate::sparse::read::{Level, Levels, Reader};
+use crate::sparse::seek::seek;
 use crate::sparse::settings::{GENERAL, WORD_REACH};
 use crate::sparse::tables::TableKind;
 use crate::sparse::{Error, Memory};
 use crate::words::{UnitState, Words};
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -160,8 +162,11 @@ impl Predictions {
         }
         let mut own = Level::of(slot, memory.weighing(slot, None));
         let table = memory.tables.table(TableKind::Successors);
+        let mut from = 0;
         table.each_token(memory.keys.listed(slot, hash, 0), |symbol, count| {
-            let most = shorter.map_or(i64::MAX, |shorter| shorter.count(symbol));
+            let most = shorter.map_or(i64::MAX, |Level { list, .. }| {
+                seek(list, &mut from, symbol).map_or(0, |at| list[at].1)
+            });
             own.push(symbol, count.min(most));
         })?;
         let own = Arc::new(own);
@@ -257,19 +262,16 @@ impl GeneralLevels {
             } else {
                 let mut own = Level::of(slot, memory.weighing(slot, None));
                 let events = memory.tables.table(TableKind::Events);
-                let mut look = |symbol: u32, most: i64| -> Result<(), Error> {
-                    let count = events.get(memory.keys.event(slot, hash, symbol))?;
-                    own.push(symbol, count.min(most));
-                    Ok(())
-                };
-                if let Some(shorter) = shorter {
-                    let mut list = shorter.list.iter();
-                    list.try_for_each(|&(symbol, most)| look(symbol, most))?;
-                } else {
+                let candidates = match shorter {
+                    Some(shorter) => Cow::Borrowed(&shorter.list),
                     // Its last units have no class, so that it ends as contexts of tokens do.
-                    let candidates = candidates(memory, level, before)?;
-                    candidates.into_iter().try_for_each(|symbol| look(symbol, i64::MAX))?;
-                }
+                    None => Cow::Owned(candidates(memory, level, before)?),
+                };
+                let cell = |symbol| memory.keys.event(slot, hash, symbol);
+                events.get_all(&candidates, cell, |i, count| {
+                    let (symbol, most) = candidates[i];
+                    own.push(symbol, count.min(most));
+                })?;
                 Arc::new(own)
             };
             if own.list.is_empty() {
@@ -283,15 +285,15 @@ impl GeneralLevels {
     }
 }
 
-/// Returns the symbols that followed the last token, in order.
-fn candidates(memory: &Memory, level: usize, before: u32) -> Result<Vec<u32>, Error> {
+/// Returns the symbols that followed the last token, in order; how often is not said.
+fn candidates(memory: &Memory, level: usize, before: u32) -> Result<Vec<(u32, i64)>, Error> {
     let (members, vocabulary) = (memory.members(level)?, memory.settings().vocabulary);
-    let mut symbols: Vec<u32> = Vec::new();
+    let mut symbols: Vec<(u32, i64)> = Vec::new();
     memory.each_successor(before, |token, count| {
         if count > 0 {
-            symbols.push(token);
+            symbols.push((token, i64::MAX));
             let of_token = members.of_token(token).iter();
-            symbols.extend(of_token.map(|member| vocabulary + member.class));
+            symbols.extend(of_token.map(|member| (vocabulary + member.class, i64::MAX)));
         }
     })?;
     symbols.sort_unstable();
