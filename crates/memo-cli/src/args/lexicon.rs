@@ -150,7 +150,7 @@ pub(crate) struct CheckOptions {
     #[arg(long)]
     pub(crate) coverage: bool,
 
-    /// The tokenizer of that memory: gpt2, cl100k, o200k, bytes, words, or a tokenizer.json.
+    /// The tokenizer of that memory: gpt2, cl100k, o200k, bytes, words, a tokenizer.json, or a model's .gguf.
     #[arg(long, value_name = "T", default_value = "gpt2")]
     pub(crate) tokenizer: TokenizerSpec,
 

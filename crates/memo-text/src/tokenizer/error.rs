@@ -7,10 +7,10 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenizerError {
-    /// The name is none of ours and not the path of a JSON file.
+    /// The name is none of ours and not the path of a JSON file or a `.gguf`.
     #[error(
         "there is no tokenizer {name:?}; use gpt2, cl100k, o200k, bytes, words, \
-         or the path of a tokenizer.json"
+         or the path of a tokenizer.json or of a model's .gguf"
     )]
     UnknownName {
         /// The name as it was given.
@@ -79,6 +79,12 @@ pub enum TokenizerError {
     #[error("this is not a tokenizer.json that can be used: {reason}")]
     HuggingFace {
         /// What its reader says.
+        reason: String,
+    },
+    /// The tokenizer of a `.gguf` cannot be used.
+    #[error("the tokenizer of this .gguf cannot be used: {reason}")]
+    Gguf {
+        /// What is wrong with it.
         reason: String,
     },
     /// The vocabulary has more ids than a model can hold.

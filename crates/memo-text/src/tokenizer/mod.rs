@@ -9,6 +9,7 @@
 
 mod bpe;
 mod error;
+mod gguf;
 mod huggingface;
 mod merge;
 mod spec;
@@ -25,7 +26,7 @@ use bpe::Bpe;
 use huggingface::HuggingFace;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::slice::from_ref;
@@ -163,10 +164,14 @@ impl Tokenizer {
     }
 
     fn from_file(path: &Path) -> Result<Self, TokenizerError> {
+        let io = |reason| TokenizerError::Io { reason };
         let mut json = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut json))
-            .map_err(|reason| TokenizerError::Io { reason })?;
+        let mut file = BufReader::new(File::open(path).map_err(io)?);
+        if file.fill_buf().map_err(io)?.starts_with(gguf::MAGIC) {
+            file.consume(gguf::MAGIC.len());
+            return Self::from_json(&gguf::tokenizer_json(file)?);
+        }
+        file.take(MAX_FILE + 1).read_to_end(&mut json).map_err(io)?;
         if json.len() as u64 > MAX_FILE {
             return Err(TokenizerError::FileTooLarge { max: MAX_FILE });
         }

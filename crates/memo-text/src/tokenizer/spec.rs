@@ -34,7 +34,7 @@ pub enum TokenizerSpec {
     Bytes,
     /// Words between white space, from a vocabulary fixed once.
     Words,
-    /// A file: a Hugging Face `tokenizer.json`, or a `words` vocabulary.
+    /// A file: a Hugging Face `tokenizer.json`, a `words` vocabulary, or the `.gguf` of a model, whose tokenizer is taken.
     File(PathBuf),
 }
 
@@ -58,7 +58,12 @@ impl FromStr for TokenizerSpec {
             "o200k" => Self::O200k,
             "bytes" => Self::Bytes,
             "words" => Self::Words,
-            path if path.to_ascii_lowercase().ends_with(".json") => Self::File(path.into()),
+            path if [".json", ".gguf"]
+                .iter()
+                .any(|end| path.to_ascii_lowercase().ends_with(end)) =>
+            {
+                Self::File(path.into())
+            }
             _ => return Err(TokenizerError::UnknownName { name: name.to_owned() }),
         })
     }

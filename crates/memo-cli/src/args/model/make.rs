@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TokenizerOptions {
-    /// The tokenizer of a new model: gpt2 (if not given), cl100k, o200k, bytes, words, or a tokenizer.json.
+    /// The tokenizer of a new model: gpt2 (if not given), cl100k, o200k, bytes, words, a tokenizer.json, or a model's .gguf.
     #[arg(long, value_name = "T")]
     pub(crate) tokenizer: Option<TokenizerSpec>,
 
