@@ -8,6 +8,11 @@ pub(crate) fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(Error::file(path))
 }
 
+/// The hash of a file's bytes, if it can be read.
+pub(crate) fn hash(path: &Path) -> Option<String> {
+    Some(blake3::hash(&std::fs::read(path).ok()?).to_hex().to_string())
+}
+
 /// A short name for what the files contain, so that a journal is not continued with other files.
 pub(crate) fn fingerprint(contents: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new();

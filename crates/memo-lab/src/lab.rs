@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 /// The options of every experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// A smaller grid that takes minutes.
+    /// A smaller grid that takes about a minute.
     pub quick: bool,
     /// The seed of everything random.
     pub seed: u64,

@@ -5,6 +5,7 @@
 //! skips what an interrupted run has already measured. What comes out is a [`Page`]: prose, [`Table`]s and
 //! [`figure`]s with their [`Provenance`], written as Markdown, CSV, SVG and PNG.
 
+pub mod ablation;
 pub mod capacity;
 mod columns;
 pub mod cues;
@@ -22,7 +23,9 @@ pub mod layers;
 mod page;
 mod provenance;
 pub mod realtext;
+pub mod residue;
 mod share;
+pub mod sources;
 pub mod speed;
 mod table;
 pub mod text;

@@ -21,12 +21,21 @@ pub struct Page {
     parts: Vec<Part>,
     data: Table,
     provenance: Provenance,
+    credits: Vec<String>,
 }
 
 impl Page {
     /// A page that will be `name.md`, with `data`, everything that was measured, as `name.csv`.
     pub fn new(name: &str, title: &str, data: Table, provenance: Provenance) -> Self {
-        Page { name: name.to_owned(), title: title.to_owned(), parts: Vec::new(), data, provenance }
+        let (name, title) = (name.to_owned(), title.to_owned());
+        Page { name, title, parts: Vec::new(), data, provenance, credits: Vec::new() }
+    }
+
+    /// Credits data that others made.
+    #[must_use]
+    pub fn credits(mut self, credits: Vec<String>) -> Self {
+        self.credits.extend(credits);
+        self
     }
 
     /// Adds paragraphs, as Markdown.
@@ -77,6 +86,10 @@ impl Page {
             out,
             "\n## Where this comes from\n\n{provenance} All numbers: [{name}.csv]({name}.csv).\n"
         );
+        if !self.credits.is_empty() {
+            out += "\nData, none of which is part of this repository:\n\n";
+            out.extend(self.credits.iter().map(|credit| format!("- {credit}\n")));
+        }
         out
     }
 

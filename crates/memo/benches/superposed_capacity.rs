@@ -27,8 +27,15 @@ fn main() {
 }
 
 fn accuracy(parameters: u64, pairs: u64, copies: u32) -> f64 {
-    let slot =
-        Slot { skip: 0, len: 4, rows: parameters / 256, width: 256, copies, bucketed: false };
+    let slot = Slot {
+        skip: 0,
+        len: 4,
+        rows: parameters / 256,
+        width: 256,
+        copies,
+        bucketed: false,
+        bound: true,
+    };
     let settings =
         Settings { vocabulary: 100_001, end: 100_000, seed: 1, heads: 2, slots: vec![slot] };
     let mut memory = Memory::new(settings).unwrap();

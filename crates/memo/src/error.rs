@@ -114,9 +114,12 @@ pub enum Error {
         /// Tokens needed.
         expected: usize,
     },
-    /// Complete forgetting needs to know which sequences other texts still use.
-    #[error("forgetting completely needs the `exact` distiller, which counts the stored sequences")]
-    NeedsExactDistiller,
+    /// Complete forgetting needs to know what a text added to the inner memories.
+    #[error(
+        "forgetting completely needs the `exact` distiller or `off`: by rounding, what a text added to the inner memories \
+         depended on what they held at that time, and is known no more"
+    )]
+    RoundedDistiller,
     /// The text to forget completely was never memorized, or has been forgotten already.
     #[error("this text of {tokens} tokens is not memorized, or has been forgotten already")]
     NotMemorized {

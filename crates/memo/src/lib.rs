@@ -69,9 +69,11 @@
 //!
 //! ## 5. The memory made to work on text
 //!
-//! On ordinary text the sum over layers fails: frequent tokens drown exact matches. [`sparse`] is the same memory with
-//! codes so sparse that a key selects one row and a value one column: what is left is how often each token followed each
-//! context, of one token to 64, and of a few words. Only what is not zero is kept, so a memory has no size.
+//! On ordinary text the sum over layers fails: frequent tokens drown exact matches. [`sparse`] keeps the idea, pairs of a context
+//! and the token after it that are added up, and little else: codes are so sparse that a key selects one row and a value one
+//! column, so that nothing lies on top of anything. What is left are exact counts of how often each token followed each
+//! context, of one token to 64, and of a few words, read by back-off instead of a sum (docs/experiments/ablation.md has what
+//! each change is worth). Only what is not zero is kept, so a memory has no size.
 //! [`readout`] turns what its slots remember into a probability for every token. Memorizing and forgetting are exact, which a
 //! digest proves. [`superposed`] lies between the two, with sparse keys and dense values, for experiments on capacity.
 //!

@@ -69,7 +69,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// Forgets a text, and the inner sequences that no other text uses.
+    /// Forgets a text, and its inner sequences: those that no other text uses, or all occurrences if none are distilled.
     pub fn forget_completely(&mut self, text: &[u32]) -> Result<(), Error> {
         check_tokens(text, self.config.vocab)?;
         self.write(text, -1, true);

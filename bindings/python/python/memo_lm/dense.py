@@ -205,7 +205,8 @@ class DenseMemo(TokenModel):
     def forget(self, text: Text, *, completely: bool = False, progress: Progress = None) -> None:
         """Subtracts what memorizing a text added to the last memory. Nothing checks that it was memorized.
 
-        completely: also the inner sequences that no other text uses, which needs the exact distiller.
+        Inner memories keep the text's sequences, from which it can be read again.
+        completely: from the inner memories too, which needs the distiller "exact" or "off", or computed recall.
         """
         with watching(progress) as told:
             self._memo.forget_all(self._text(text, told), completely, told)

@@ -158,6 +158,7 @@ fn settings(shape: Shape, seed: u64) -> Settings {
         width: WIDTH as u32,
         copies: 2,
         bucketed: false,
+        bound: true,
     };
     let end = VOCABULARY as u32;
     Settings { vocabulary: end + 1, end, seed, heads: 2, slots: vec![slot] }

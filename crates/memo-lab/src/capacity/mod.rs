@@ -9,6 +9,7 @@ mod search;
 use self::memories::{Filled, VOCABULARY};
 use self::narrow::Narrow;
 use self::search::{BATCH, search};
+use crate::sources::AUTHORS;
 use crate::{Error, Lab, Options, Page, Setting, Share, columns, seconds};
 use memo::codes::CodeKind;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use std::path::Path;
 
 /// Parameters up to which Gaussian codes are tried; beyond, decoding them costs more than everything else together.
 const GAUSSIAN: usize = 1 << 22;
+const QUICK_GAUSSIAN: usize = 1 << 17;
 
 /// The kind of memory that stores the pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,9 +134,10 @@ struct Grid {
 
 impl Grid {
     fn new(options: &Options) -> Self {
-        let dims: &[usize] =
-            if options.quick { &[512, 2048] } else { &[512, 1024, 2048, 4096, 8192] };
-        let head_dims: &[usize] = if options.quick { &[16, 64] } else { &[16, 32, 64, 128, 256] };
+        let quick = options.quick;
+        let dims: &[usize] = if quick { &[512] } else { &[512, 1024, 2048, 4096, 8192] };
+        let head_dims: &[usize] = if quick { &[32] } else { &[16, 32, 64, 128, 256] };
+        let most = if quick { QUICK_GAUSSIAN } else { GAUSSIAN };
         let mut shapes = Vec::new();
         for heads in [2, 4, 8, 16, 32] {
             for &head_dim in head_dims {
@@ -145,7 +148,7 @@ impl Grid {
         for engine in ENGINES {
             for &shape in &shapes {
                 let known = match engine {
-                    Engine::Gaussian | Engine::Reduced => shape.parameters() > GAUSSIAN,
+                    Engine::Gaussian | Engine::Reduced => shape.parameters() > most,
                     Engine::Hadamard => false,
                     // To sparse keys only the window's length and the number of cells matter.
                     Engine::Sparse { .. } => singles.iter().any(|other| {
@@ -159,8 +162,8 @@ impl Grid {
                 }
             }
         }
-        let dim = 1024;
-        let heads = (1..=8).map(|k| 1usize << k);
+        let (dim, most) = if quick { (256, 6) } else { (1024, 8) };
+        let heads = (1..=most).map(|k| 1usize << k);
         let narrow = heads
             .flat_map(|heads| {
                 [CodeKind::Hadamard, CodeKind::Gaussian].map(|codes| Narrow { codes, dim, heads })
@@ -191,10 +194,9 @@ pub fn run(lab: &Lab<'_>, authors: Option<&Path>) -> Result<Page, Error> {
     let provenance = lab.provenance(seconds(&held) + seconds(&narrow));
     let held: Vec<Held> = held.into_iter().map(|m| m.result).collect();
     let narrow: Vec<narrow::Recalled> = narrow.into_iter().map(|m| m.result).collect();
-    Ok(page::page(
-        &page::Results { grid: &grid, held: &held, narrow: &narrow, authors: &authors },
-        provenance,
-    ))
+    let credits = if authors.is_empty() { Vec::new() } else { vec![AUTHORS.to_owned()] };
+    let results = page::Results { grid: &grid, held: &held, narrow: &narrow, authors: &authors };
+    Ok(page::page(&results, provenance).credits(credits))
 }
 
 fn fill(single: &Single, seed: u64) -> Result<Held, Error> {

@@ -215,7 +215,34 @@ impl Results<'_> {
             each = each.series(Series::new("", style, ratio(&points)));
             stored = stored.series(Series::new(engine.name(), style, points));
         }
-        Figure::new(2, 400.0).chart(stored).chart(each)
+        Figure::new(2, 400.0)
+            .chart(stored)
+            .chart(each)
+            .chart(self.of_heads(Engine::Gaussian))
+            .chart(self.of_heads(Engine::Hadamard))
+    }
+
+    /// The same for one kind of codes, told apart by h.
+    fn of_heads(&self, engine: Engine) -> Chart {
+        let mut chart = Chart::new(
+            &format!("{} codes, by h", engine.name()),
+            Axis::log("parameters (cells)"),
+            Axis::linear("parameters a pair").range(28.0, 46.0),
+        );
+        let marks = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Ring];
+        for (colour, (heads, mark)) in [2, 4, 8, 16, 32].into_iter().zip(marks).enumerate() {
+            let all = self.grid.singles.iter().zip(self.held);
+            let mine = all.filter(|(s, held)| {
+                s.engine == engine && s.shape.heads == heads && held.stopped >= FINE
+            });
+            let points = mine.map(|(s, held)| {
+                let parameters = s.shape.parameters() as f64;
+                (parameters, parameters / held.stopped as f64)
+            });
+            let style = Style::new(colour).mark(mark).dash(Dash::None);
+            chart = chart.series(Series::new(&format!("h = {heads}"), style, points.collect()));
+        }
+        chart
     }
 
     fn heads_figure(&self) -> Figure {
@@ -223,26 +250,26 @@ impl Results<'_> {
         let x = Axis::log("d/h: dimensions of a head")
             .ticks(&[4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0]);
         let mut chart = Chart::new(
-            "Recall of a 1024 × 1024 memory",
+            &format!("Recall of a {dim:.0} × {dim:.0} memory"),
             x,
-            Axis::linear("recall").range(0.0, 1.02),
+            Axis::linear("recall").range(0.0, 1.0),
         );
         for (colour, codes, name) in
             [(0, CodeKind::Hadamard, "Hadamard"), (3, CodeKind::Gaussian, "Gaussian")]
         {
-            let points = |of: fn(&Recalled) -> Share| -> Vec<(f64, f64)> {
+            let points = |of: fn(&Recalled) -> Share| -> Vec<(f64, Share)> {
                 let all = self.grid.narrow.iter().zip(self.narrow);
                 let mine = all.filter(|(narrow, _)| narrow.codes == codes);
-                mine.map(|(narrow, r)| (dim / narrow.heads as f64, of(r).value())).collect()
+                mine.map(|(narrow, r)| (dim / narrow.heads as f64, of(r))).collect()
             };
             let style = Style::new(colour).mark(Mark::Circle);
             chart = chart
-                .series(Series::new(
+                .series(Series::shares(
                     &format!("{name}, unrelated windows"),
                     style.dash(Dash::Dashed),
                     points(|r| r.unrelated),
                 ))
-                .series(Series::new(
+                .series(Series::shares(
                     &format!("{name}, families of {FAMILY}"),
                     style,
                     points(|r| r.families),
@@ -251,9 +278,72 @@ impl Results<'_> {
         Figure::new(1, 320.0).chart(chart)
     }
 
+    /// How far memories of one size differ, at the largest sizes that Gaussian codes were tried at.
+    fn spans(&self) -> String {
+        let span = |points: &[(f64, f64)], parameters: f64| {
+            let here = points.iter().filter(|p| p.0 == parameters).map(|p| p.1);
+            here.fold(None, |ends: Option<(f64, f64)>, x| {
+                Some(ends.map_or((x, x), |(low, high)| (low.min(x), high.max(x))))
+            })
+        };
+        let gaussian = self.points(Engine::Gaussian);
+        let mut sizes: Vec<f64> = gaussian.iter().map(|p| p.0).collect();
+        sizes.sort_by(f64::total_cmp);
+        sizes.dedup();
+        let said = sizes.iter().rev().take(3).filter_map(|&parameters| {
+            let (low, high) = span(&gaussian, parameters)?;
+            Some(format!(
+                "{} to {} pairs in {} cells",
+                thousands(low as u64),
+                thousands(high as u64),
+                thousands(parameters as u64)
+            ))
+        });
+        format!(
+            "with Gaussian vectors memories of one size hold {}",
+            said.collect::<Vec<_>>().join(", ")
+        )
+    }
+
+    /// Pairs by number of heads, at sizes that every number has: whether capacity depends on h.
+    fn by_heads(&self) -> Table {
+        let mut heads: Vec<usize> = self.grid.singles.iter().map(|s| s.shape.heads).collect();
+        heads.sort_unstable();
+        heads.dedup();
+        let mut table = Table::new(
+            ["memory", "parameters"]
+                .map(str::to_owned)
+                .into_iter()
+                .chain(heads.iter().map(|h| format!("h = {h}"))),
+        );
+        for engine in [Engine::Gaussian, Engine::Hadamard, Engine::Sparse { bits: None }] {
+            let mine =
+                || self.grid.singles.iter().zip(self.held).filter(|(s, _)| s.engine == engine);
+            let mut sizes: Vec<usize> = mine().map(|(s, _)| s.shape.parameters()).collect();
+            sizes.sort_unstable();
+            sizes.dedup();
+            let mean = |parameters: usize, heads: usize| {
+                let here: Vec<f64> = mine()
+                    .filter(|(s, _)| (s.shape.parameters(), s.shape.heads) == (parameters, heads))
+                    .map(|(_, held)| held.stopped as f64)
+                    .collect();
+                (!here.is_empty()).then(|| here.iter().sum::<f64>() / here.len() as f64)
+            };
+            for &parameters in &sizes {
+                let row: Option<Vec<f64>> = heads.iter().map(|h| mean(parameters, *h)).collect();
+                let Some(row) = row else { continue };
+                let mut cells = vec![engine.name().into(), Cell::Count(parameters as u64)];
+                cells.extend(row.into_iter().map(|pairs| Cell::Count(pairs.round() as u64)));
+                table.push(cells);
+            }
+        }
+        table
+    }
+
     /// What the fits say beside the authors' own.
     fn findings(&self) -> String {
         let per_pair = |points: &[(f64, f64)]| fit(points).map(|fit| 1.0 / fit.slope);
+        let spans = self.spans();
         let predicted = capacity::parameters_per_pair(VOCABULARY, 0.9);
         let [gaussian, hadamard, sparse, one] = [
             Engine::Gaussian,
@@ -263,7 +353,7 @@ impl Results<'_> {
         ]
         .map(|engine| per_pair(&self.points(engine)).unwrap_or(f64::NAN));
         format!(
-            "Capacity is linear in the number of cells, whatever their arrangement. The authors' own 125 points give {AUTHORS} \
+            "Capacity is linear in the number of cells. Their arrangement matters much less, but it does: {spans}. The authors' own 125 points give {AUTHORS} \
              parameters a pair with R² {AUTHORS_R2}, ours with Gaussian vectors {gaussian:.1} (up to 2²² cells, as is the second row of theirs); Hadamard codes need {hadamard:.1}, sparse keys \
              {sparse:.1}, and with one bit a cell, that is one bit a parameter, {one:.1}. Theory ({NOISE}) predicts {predicted:.1} for codes without noise of \
              their own; Gaussian ones have random lengths, which is what they need more.\n\n\
@@ -280,7 +370,7 @@ const AUTHORS_R2: f64 = 0.9992;
 const FINE: usize = 10_000;
 
 /// Where the prediction is derived.
-const NOISE: &str = "[docs/engine.md](../engine.md), noise and capacity";
+const NOISE: &str = "documented with `memo::capacity`";
 
 pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
     let set_up = format!(
@@ -301,15 +391,16 @@ pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
     let heads = format!(
         "The paper warns that with a small d/h \"vectors will be not enough different\". For windows that have nothing in common this cannot be seen: whole \
          keys are compared, and they have d dimensions whatever h is. It can be seen in *families*: {FAMILY} windows that differ in their last token only, \
-         which the d/h dimensions of that token alone tell apart, against a background of h − 1 that agree. The memory has 2²⁰ cells throughout: {u} parameters a pair for \
+         which the d/h dimensions of that token alone tell apart, against a background of h − 1 that agree. The memory has {cells} cells throughout: {u} parameters a pair for \
          unrelated windows, near the limit, and {f} for families, far from it. Gaussian codes lose something at the other end too, where a head has many \
          dimensions: that is W_V's 1/d again.",
+        cells = thousands(results.grid.narrow.first().map_or(0, |n| n.dim * n.dim) as u64),
         u = PER_PAIR[0],
         f = PER_PAIR[1],
     );
     Page::new("capacity", "A single memory: the paper's Fig. 3", results.data(), provenance)
         .prose("How many pairs (sequence, next symbol) a single correlation matrix memory holds, and what it depends on.")
-        .figure("capacity", "Left: pairs stored until recall falls to 0.9, by number of parameters. Right: the same as parameters a pair. A point is one memory.", results.figure())
+        .figure("capacity", "Left: pairs stored until recall falls to 0.9, by number of parameters. Right: the same as parameters a pair. Below: those of 10,000 pairs and more, where a batch is fine enough to tell, by number of heads. A point is one memory.", results.figure())
         .heading("What was done")
         .prose(set_up)
         .heading("The linear law")
@@ -318,6 +409,9 @@ pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
         .heading("Pairs stored, by size")
         .prose("Means over all shapes of a size.")
         .table(results.sizes())
+        .heading("Whether it depends on h")
+        .prose("The paper's second panel says that capacity does not depend on the number of heads. Means over the memories of a size with so many heads, at the sizes that every h has.")
+        .table(results.by_heads())
         .heading("What W_V costs")
         .prose(format!(
             "Two vectors of d_h dimensions have a product of variance 1/d_h. Two codes of d dimensions have one of 1/d already when a Gaussian W_V adds its 1/d_h: \
@@ -329,5 +423,5 @@ pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
         .heading("Few dimensions a head")
         .prose(heads)
         .table(results.heads())
-        .figure("capacity-heads", "Recall of a square memory of 2²⁰ cells against the dimensions that each token has in a key.", results.heads_figure())
+        .figure("capacity-heads", "Recall of a square memory against the dimensions that each token has in a key.", results.heads_figure())
 }

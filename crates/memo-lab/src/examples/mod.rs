@@ -28,6 +28,10 @@ const SENTENCE: u32 = 10;
 const DIM: usize = 4096;
 const DRAWN: usize = 32;
 
+/// The dimension at which several seeds are compared, and how many.
+const SPREAD_DIM: usize = 512;
+const SEEDS: u64 = 8;
+
 /// A matrix, row by row.
 type Matrix = Vec<Vec<f32>>;
 
@@ -50,8 +54,10 @@ struct Numbers {
     memories: Vec<Matrix>,
     /// The weight of every number after 1 … 8, layer by layer, and their sum.
     weights: Matrix,
-    /// What noise there is in that sum.
+    /// What other pairs add to that sum.
     noise: f64,
+    /// The sum for 9 in smaller models, seed by seed.
+    spread: Vec<f64>,
 }
 
 /// Runs the examples.
@@ -88,14 +94,14 @@ fn sentence(seed: u64) -> Result<Sentence, Error> {
 
 fn numbers(seed: u64) -> Result<Numbers, Error> {
     let text: Vec<u32> = (1..=9).collect();
-    let model = |dim| -> Result<DenseMemo, Error> {
+    let model = |dim, seed| -> Result<DenseMemo, Error> {
         // Windows tile the text as in the figure.
         let config = DenseConfig { seed, stride: Stride::Block, ..DenseConfig::new(10, dim, 2, 3) };
         let mut memo = DenseMemo::new(config)?;
         memo.memorize(&text)?;
         Ok(memo)
     };
-    let memo = model(DIM)?;
+    let memo = model(DIM, seed)?;
     let trace = memo.trace(&text[..8], 10)?;
     let by_number = |candidates: &[memo::dense::Candidate]| -> Vec<f32> {
         let weight = |n| candidates.iter().find(|c| c.token == n).map_or(0.0, |c| c.weight);
@@ -104,13 +110,15 @@ fn numbers(seed: u64) -> Result<Numbers, Error> {
     let mut weights: Matrix =
         trace.layers.iter().map(|layer| by_number(&layer.candidates)).collect();
     weights.push(by_number(&trace.candidates));
-    let drawn = model(DRAWN)?;
+    let drawn = model(DRAWN, seed)?;
+    let sum = |k| Ok(f64::from(model(SPREAD_DIM, seed + k)?.weights(&text[..8])?[9]));
+    let spread = (0..SEEDS).map(sum).collect::<Result<_, Error>>()?;
     let matrix = |layer: usize| -> Matrix {
         let Some(memory) = drawn.memory(layer) else { return Matrix::new() };
         let row = |key| (0..DRAWN).map(|value| memory.cell(key, value)).collect();
         (0..DRAWN).map(row).collect()
     };
-    Ok(Numbers { memories: (1..=3).map(matrix).collect(), weights, noise: trace.noise })
+    Ok(Numbers { memories: (1..=3).map(matrix).collect(), weights, noise: trace.noise, spread })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The page: the matrices of Figs. 1 and 2 as heat maps, and the weights that come out.
 
-use super::{DIM, DRAWN, Numbers, QUERIES, SENTENCE, Sentence, WORDS};
+use super::{DIM, DRAWN, Numbers, QUERIES, SENTENCE, SPREAD_DIM, Sentence, WORDS};
 use crate::figure::{Figure, HeatMap};
 use crate::{Cell, Page, Provenance, Table};
 
@@ -11,7 +11,7 @@ pub(super) fn page(sentence: &Sentence, numbers: &Numbers, provenance: Provenanc
              models with d = {DRAWN}, so that cells can be seen, and weights those of models with d = {DIM}, so that noise is small."
         ))
         .heading("A sentence in a single memory")
-        .prose(SENTENCE_TEXT)
+        .prose(sentence_text(sentence))
         .figure("examples-sentence", "Left: the matrix C. It looks like noise, and yet holds six pairs.", Figure::new(2, 400.0)
             .heat(HeatMap::new(&format!("C = Σ s·yᵀ, {DRAWN} × {DRAWN} cells"), sentence.memory.clone()))
             .heat(matches(sentence)))
@@ -23,18 +23,35 @@ pub(super) fn page(sentence: &Sentence, numbers: &Numbers, provenance: Provenanc
         .figure("examples-layers", "The weight of every number after 1 … 8, layer by layer.", layers(numbers))
 }
 
-const SENTENCE_TEXT: &str = "*He enrolled in the mathematics and physics teaching diploma program* with windows of four words gives six pairs: \
-([He enrolled in the], mathematics) and so on. Asked for what follows *in the mathematics and*, the product of its key with the six stored keys is 1 for the third and \
-nearly 0 for the others, and the memory emits *physics*. *in the mathematics or* was never seen; three of its four words agree with the third window, and \
-*physics* comes out with weight 0.75.";
+/// The third window, and the word after it.
+const THIRD: usize = 2;
+const PHYSICS: usize = 6;
+
+fn sentence_text(sentence: &Sentence) -> String {
+    let Sentence { matches, weights, .. } = sentence;
+    let others = matches[0].iter().enumerate().filter(|(k, _)| *k != THIRD);
+    let most = others.fold(0.0f32, |most, (_, product)| most.max(product.abs()));
+    format!(
+        "*He enrolled in the mathematics and physics teaching diploma program* with windows of four words gives six pairs: \
+         ([He enrolled in the], mathematics) and so on. Asked for what follows *in the mathematics and*, the product of its key with the six stored keys is {:.2} for the third, where the paper says 1, and \
+         at most {most:.2} for the others, and the memory emits *physics* with weight {:.2}. *in the mathematics or* was never seen; three of its four words agree with the third window: the product is {:.2} and \
+         *physics* comes out with weight {:.2}, where the paper says 0.75.",
+        matches[0][THIRD], weights[0][PHYSICS], matches[1][THIRD], weights[1][PHYSICS]
+    )
+}
 
 fn numbers_text(numbers: &Numbers) -> String {
     let emitted = numbers.weights.last().and_then(|sum| sum.last()).copied().unwrap_or(0.0);
+    let count = numbers.spread.len() as f64;
+    let mean = numbers.spread.iter().sum::<f64>() / count;
+    let squares: f64 = numbers.spread.iter().map(|sum| (sum - mean).powi(2)).sum();
     format!(
         "The numbers 1 to 9 with h = 2 and l = 3, windows tiling the text as in the paper's figure. Layer 1 sees 7 8, layer 2 56 78, layer 3 \
-         1234 5678, and each of them has stored that 9 follows. Their answers add up to {emitted:.2} where the paper says 3; the noise to be expected at this \
-         d is {:.2}.",
-        numbers.noise
+         1234 5678, and each of them has stored that 9 follows. Their answers add up to {emitted:.2} where the paper says 3. What other pairs add is small ({:.2} at this d); what a sum \
+         misses 3 by is mostly that Gaussian codes and projections do not keep lengths exactly, at every step: at d = {SPREAD_DIM} the sums of {count} seeds have a mean of {mean:.2} and a standard deviation of {:.2}, \
+         which falls with 1/√d.",
+        numbers.noise,
+        (squares / (count - 1.0)).sqrt(),
     )
 }
 
@@ -54,7 +71,7 @@ fn weights(sentence: &Sentence) -> Figure {
     let rows: Vec<String> = (0..QUERIES.len()).map(query).collect();
     let words = WORDS.map(str::to_owned);
     let map = HeatMap::new("Weights E·(sᵀC)", sentence.weights.clone());
-    Figure::new(1, 130.0).heat(map.labels(&rows, &words).numbers())
+    Figure::new(1, 160.0).heat(map.labels(&rows, &words).numbers())
 }
 
 fn memories(numbers: &Numbers) -> Figure {
@@ -70,7 +87,7 @@ fn layers(numbers: &Numbers) -> Figure {
         ["layer 1: 7, 8", "layer 2: 56, 78", "layer 3: 1234, 5678", "sum"].map(str::to_owned);
     let columns: Vec<String> = (1..=9).map(|n: u32| n.to_string()).collect();
     let map = HeatMap::new("Weights after 1 2 3 4 5 6 7 8", numbers.weights.clone());
-    Figure::new(1, 210.0).heat(map.labels(&rows, &columns).numbers())
+    Figure::new(1, 240.0).heat(map.labels(&rows, &columns).numbers())
 }
 
 fn data(sentence: &Sentence, numbers: &Numbers) -> Table {

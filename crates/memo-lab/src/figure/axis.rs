@@ -22,7 +22,7 @@ impl Axis {
         Axis { log: true, ..Self::linear(label) }
     }
 
-    /// Shows just this range; by default it follows the points.
+    /// Shows this range and a little around it, so that no mark touches the frame; by default it follows the points.
     #[must_use]
     pub fn range(self, from: f64, to: f64) -> Self {
         Axis { range: Some((from, to)), ..self }
@@ -37,7 +37,14 @@ impl Axis {
     /// The axis with a range and ticks that suit the values.
     pub(super) fn fitted(&self, values: impl Iterator<Item = f64>) -> Fitted {
         let fits = |x: &f64| x.is_finite() && (!self.log || *x > 0.0);
-        let (low, high) = self.range.unwrap_or_else(|| {
+        let around = |(low, high): (f64, f64)| {
+            if self.log {
+                (low / (high / low).powf(0.02), high * (high / low).powf(0.02))
+            } else {
+                (low - (high - low) * 0.03, high + (high - low) * 0.03)
+            }
+        };
+        let follow = || {
             let ends = values.filter(fits).fold(None, |ends: Option<(f64, f64)>, x| {
                 Some(ends.map_or((x, x), |(low, high)| (low.min(x), high.max(x))))
             });
@@ -48,7 +55,8 @@ impl Axis {
                 let room = if high > low { (high - low) * 0.04 } else { 0.5 };
                 (low - room, high + room)
             }
-        });
+        };
+        let (low, high) = self.range.map_or_else(follow, around);
         let ticks = match (self.ticks.is_empty(), self.log) {
             (false, _) => self.ticks.clone(),
             (true, true) => log_ticks(low, high),

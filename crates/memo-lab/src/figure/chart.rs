@@ -3,6 +3,7 @@
 use super::axis::Axis;
 use super::canvas::{Anchor, Canvas};
 use super::{COLOURS, Place};
+use crate::Share;
 
 /// How points are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,12 +95,26 @@ pub struct Series {
     pub(super) name: String,
     pub(super) style: Style,
     points: Vec<(f64, f64)>,
+    /// The low and high end of each point's interval, or none.
+    intervals: Vec<(f64, f64)>,
 }
 
 impl Series {
     /// A series; one without a name is not in the legend, one without points only there.
     pub fn new(name: &str, style: Style, points: Vec<(f64, f64)>) -> Self {
-        Series { name: name.to_owned(), style, points }
+        Series { name: name.to_owned(), style, points, intervals: Vec::new() }
+    }
+
+    /// Shares with their intervals of 95 %, as points with bars.
+    pub fn shares(
+        name: &str,
+        style: Style,
+        points: impl IntoIterator<Item = (f64, Share)>,
+    ) -> Self {
+        let points: Vec<(f64, Share)> = points.into_iter().collect();
+        let intervals = points.iter().map(|(_, share)| share.interval()).collect();
+        let points = points.into_iter().map(|(x, share)| (x, share.value())).collect();
+        Series { intervals, ..Series::new(name, style, points) }
     }
 }
 
@@ -161,6 +176,16 @@ impl Chart {
         canvas.upwards((place.left + 12.0, f64::midpoint(top, bottom)), 13.0, &self.y.label);
         for series in self.series.iter().filter(|series| !series.points.is_empty()) {
             let points: Vec<(f64, f64)> = series.points.iter().map(|p| at(*p)).collect();
+            for (&(x, _), &(low, high)) in points.iter().zip(&series.intervals) {
+                let end =
+                    |value: f64| (bottom - y.place(value) * (bottom - top)).clamp(top, bottom);
+                let (low, high) = (end(low), end(high));
+                let colour = series.style.colour;
+                canvas.line(&[(x, low), (x, high)], colour, 1.2, "");
+                for y in [low, high] {
+                    canvas.line(&[(x - 3.0, y), (x + 3.0, y)], colour, 1.2, "");
+                }
+            }
             series.style.draw(canvas, &points, &points);
         }
     }

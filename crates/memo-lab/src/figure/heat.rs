@@ -37,7 +37,7 @@ impl HeatMap {
         let rows = self.rows.iter().map(width).fold(0.0, f64::max);
         let columns = if self.columns.is_empty() { 0.0 } else { 18.0 };
         let (left, top) = (place.left + rows + 10.0, place.top + 30.0 + columns);
-        let (right, bottom) = (place.left + place.width - 6.0, place.top + place.height - 6.0);
+        let (right, bottom) = (place.left + place.width - 6.0, place.top + place.height - SCALE);
         let across = self.values.iter().map(Vec::len).max().unwrap_or(1).max(1);
         let size =
             ((right - left) / across as f64, (bottom - top) / self.values.len().max(1) as f64);
@@ -70,7 +70,26 @@ impl HeatMap {
             canvas.text((x, top - 6.0), 11.5, Anchor::Middle, label);
         }
         canvas.rectangle((left, top), (right - left, bottom - top), "none", "#888888");
+        scale(canvas, f64::midpoint(left, right), bottom + 10.0, most);
     }
+}
+
+/// Room for the scale below a map.
+const SCALE: f64 = 30.0;
+
+/// What colours stand for, from the smallest value that could be shown to the largest.
+fn scale(canvas: &mut Canvas, middle: f64, top: f64, most: f32) {
+    const STEPS: i32 = 40;
+    const WIDTH: f64 = 160.0;
+    let (left, step) = (middle - WIDTH / 2.0, WIDTH / f64::from(STEPS));
+    for k in 0..STEPS {
+        let share = (2 * k + 1 - STEPS) as f32 / STEPS as f32;
+        let x = left + f64::from(k) * step;
+        canvas.rectangle((x, top), (step + 0.3, 9.0), &colour(share), "none");
+    }
+    canvas.rectangle((left, top), (WIDTH, 9.0), "none", "#888888");
+    canvas.text((left - 6.0, top + 9.0), 11.5, Anchor::End, &shown(-most));
+    canvas.text((left + WIDTH + 6.0, top + 9.0), 11.5, Anchor::Start, &shown(most));
 }
 
 /// From −1 (blue) over 0 (white) to 1 (red).

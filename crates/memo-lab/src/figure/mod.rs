@@ -20,6 +20,9 @@ const WIDTH: f64 = 960.0;
 /// Between panels.
 const GAP: f64 = 18.0;
 
+/// Around everything.
+const MARGIN: f64 = 12.0;
+
 /// Heights of a line of the legend and of the text in it.
 const LEGEND: f64 = 22.0;
 const LEGEND_TEXT: f64 = 13.0;
@@ -63,14 +66,14 @@ impl Figure {
 
     /// The picture as SVG.
     pub fn svg(&self) -> String {
-        let width = (WIDTH + GAP) / self.columns as f64 - GAP;
+        let width = (WIDTH - 2.0 * MARGIN + GAP) / self.columns as f64 - GAP;
         let rows = self.panels.len().div_ceil(self.columns);
         let legend = self.legend();
-        let panels = rows as f64 * (self.height + GAP);
-        let mut canvas = Canvas::new(WIDTH, panels + legend.len() as f64 * LEGEND + 4.0);
+        let panels = MARGIN + rows as f64 * (self.height + GAP);
+        let mut canvas = Canvas::new(WIDTH, panels + legend.len() as f64 * LEGEND + MARGIN);
         for (k, panel) in self.panels.iter().enumerate() {
-            let left = (k % self.columns) as f64 * (width + GAP);
-            let top = (k / self.columns) as f64 * (self.height + GAP);
+            let left = MARGIN + (k % self.columns) as f64 * (width + GAP);
+            let top = MARGIN + (k / self.columns) as f64 * (self.height + GAP);
             let place = Place { left, top, width, height: self.height };
             match panel {
                 Panel::Chart(chart) => chart.draw(&mut canvas, place),
@@ -102,10 +105,11 @@ impl Figure {
             }
         }
         let mut lines: Vec<Vec<&Series>> = Vec::new();
-        let mut used = WIDTH;
+        let room = WIDTH - 2.0 * MARGIN;
+        let mut used = room;
         for series in all {
             let width = entry_width(series);
-            if used + width > WIDTH {
+            if used + width > room {
                 lines.push(Vec::new());
                 used = 0.0;
             }

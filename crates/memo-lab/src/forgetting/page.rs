@@ -99,12 +99,11 @@ What is right after forgetting was never learnt from the forgotten authors: answ
 their question, and share phrases with those of other authors. When everything is forgotten nothing is left but an even spread over all tokens.";
 
 const KEPT: &str = "
-Cells are shared, so whatever else is in the memory is noise to an answer. Forgetting takes noise away: a token in some thousand that was just right, or just wrong, before may change sides. It \
-does so in the memory that never knew the forgotten authors too, which is the same memory. When everything is forgotten nothing is kept, and there is no row.";
+What is kept may be said a little differently afterwards, because discounts and the prior follow from all counts: it is said as by a memory that never knew the forgotten authors, to the last bit. When everything is forgotten nothing is kept, and there is no row.";
 
 const PUBLISHED: &str = "
-The published figures are of a language model of seven billion parameters on the same split (forget10), with TOFU's own two measures: the retrained model \
-defines what is attainable, and the best trade-off of methods that change the weights reaches 0.42 at a utility of 0.54. Ours is another kind of model and another \
+The published figures are those of OpenUnlearning (Dorna and others, 2025, arXiv:2506.12618; `docs/repro.md` of `locuslab/open-unlearning` at commit `7fa0b55`) for Llama-2-7b-chat on the same split (forget10), with TOFU's own two measures; \
+its authors say that tuning improves some of them. The retrained model defines what is attainable. Ours is another kind of model and another \
 definition of both measures, so the rows cannot be compared as scores. What can be compared is what is promised: a method that changes \
 the weights tries to come near the retrained model, and the test says how near; here the memory *is* the one that was never told, and the digest says so.";
 
@@ -214,8 +213,12 @@ fn published(results: &Results) -> Table {
     let mut table = Table::new(["model", "forget quality", "utility", "what was measured"]);
     let theirs = "TOFU's: truth ratios, seven billion parameters";
     for (name, quality, utility) in [
+        ("before unlearning", "< 0.0001", "0.63"),
         ("retrained without the text", "1.00", "0.61"),
-        ("best published trade-off", "0.42", "0.54"),
+        ("NPO", "0.42", "0.54"),
+        ("GradDiff", "< 0.0001", "0.58"),
+        ("RMU", "< 0.0001", "0.03"),
+        ("GradAscent", "< 0.0001", "0.00"),
     ] {
         table.push(vec![name.into(), quality.into(), utility.into(), theirs.into()]);
     }

@@ -3,21 +3,29 @@
 mod authors;
 mod model;
 mod page;
-mod texts;
+pub(crate) mod texts;
 
 use self::authors::Authors;
 use self::model::{Engine, Model};
 use self::texts::{Batch, CHUNK};
+use crate::sources::AUTHORS;
 use crate::{Error, Lab, Measured, Options, Page, Setting, Share, seconds};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Chunks memorized in an iteration.
 const CHUNKS: usize = 30;
+const QUICK_CHUNKS: usize = 5;
 
 /// The engines, in the order in which they are run: quick ones first, so that an interruption leaves much.
-const ENGINES: [Engine; 5] =
-    [Engine::Sparse, Engine::Hadamard, Engine::Bind, Engine::Gaussian, Engine::Stored];
+const ENGINES: [Engine; 6] = [
+    Engine::Sparse,
+    Engine::Cells,
+    Engine::Hadamard,
+    Engine::Bind,
+    Engine::Gaussian,
+    Engine::Stored,
+];
 
 /// One curve: an engine of some size and depth, filled iteration by iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,7 +46,7 @@ impl Setting for Curve {
     fn cost(&self) -> f64 {
         let (share, layers) = (self.dim as f64 / 2048.0, self.layers as f64);
         match self.engine {
-            Engine::Sparse => 1.0,
+            Engine::Sparse | Engine::Cells => 1.0,
             Engine::Hadamard | Engine::Bind => 3.0 * layers * share.powf(1.6),
             Engine::Gaussian => 40.0 * layers * layers * share * share,
             Engine::Stored => 40.0 * (layers - 1.0) * share * share,
@@ -79,17 +87,24 @@ struct Grid {
 
 impl Grid {
     fn new(options: &Options) -> Self {
-        let dims: &[usize] = if options.quick { &[1024, 2048] } else { &[1024, 2048, 4096, 8192] };
+        let quick = options.quick;
+        let dims: &[usize] = if quick { &[512, 1024] } else { &[1024, 2048, 4096, 8192] };
         let mut curves = Vec::new();
         for engine in ENGINES {
             for &dim in dims {
                 let wanted = match engine {
-                    Engine::Gaussian => dim <= if options.quick { 1024 } else { 2048 },
-                    Engine::Stored => dim <= 4096,
+                    Engine::Gaussian => dim <= if quick { 512 } else { 2048 },
+                    Engine::Stored => dim <= if quick { 512 } else { 4096 },
+                    // For the figure of all engines.
+                    Engine::Cells => quick || (2048..=4096).contains(&dim),
                     _ => true,
                 };
-                // With a single layer nothing is composed or recalled.
-                let first = if matches!(engine, Engine::Bind | Engine::Stored) { 2 } else { 1 };
+                let first = match engine {
+                    // With a single layer nothing is composed or recalled.
+                    Engine::Bind | Engine::Stored => 2,
+                    Engine::Cells => 3,
+                    _ => 1,
+                };
                 for layers in (first..=3).filter(|_| wanted) {
                     for decoys in [0, 20, 40] {
                         curves.push(Curve { engine, dim, layers, decoys });
@@ -97,19 +112,22 @@ impl Grid {
                 }
             }
         }
-        Grid { curves, iterations: if options.quick { 3 } else { 10 }, chunks: CHUNKS }
+        let (iterations, chunks) = if quick { (3, QUICK_CHUNKS) } else { (10, CHUNKS) };
+        Grid { curves, iterations, chunks }
     }
 }
 
-/// Positions of a batch that are tried. Stored recall takes a matrix product for every inner block of a context.
+/// Positions of a batch that are tried. Stored recall takes a matrix product for every inner block of a context, the sum one
+/// look at every token.
 fn sample(engine: Engine) -> usize {
-    if engine == Engine::Stored { 300 } else { 1000 }
+    if matches!(engine, Engine::Stored | Engine::Cells) { 300 } else { 1000 }
 }
 
 /// Runs the experiment; the authors' results, if given, are shown beside ours.
 pub fn run(lab: &Lab<'_>, authors: Option<&Path>) -> Result<Page, Error> {
+    let credits = authors.map(|_| AUTHORS.to_owned()).into_iter().collect();
     let authors = authors.map(Authors::read).transpose()?.unwrap_or_default();
-    on_grid(lab, &Grid::new(lab.options()), &authors)
+    Ok(on_grid(lab, &Grid::new(lab.options()), &authors)?.credits(credits))
 }
 
 fn on_grid(lab: &Lab<'_>, grid: &Grid, authors: &Authors) -> Result<Page, Error> {
@@ -134,7 +152,7 @@ fn fill(curve: &Curve, grid: &Grid, seed: u64) -> Result<Filled, Error> {
         let current = if iteration == 0 { now.tried_again(seed) } else { now };
         recalls.push(Recalled { first: model.recall(&start)?, current: model.recall(&current)? });
     }
-    let (parameters, bytes) = model.size();
+    let (parameters, bytes) = model.size(engine);
     Ok(Filled { parameters, bytes, recalls })
 }
 
@@ -202,7 +220,7 @@ mod tests {
     fn the_full_grid_is_the_issue_s() {
         let grid = Grid::new(&Options::default());
         let of = |engine| grid.curves.iter().filter(|curve| curve.engine == engine).count();
-        assert_eq!(ENGINES.map(of), [36, 36, 24, 18, 18]);
+        assert_eq!(ENGINES.map(of), [36, 6, 36, 24, 18, 18]);
         assert!(
             Grid::new(&Options { quick: true, ..Options::default() })
                 .curves

@@ -4,7 +4,7 @@ use super::texts::{Batch, HEADS, VOCABULARY};
 use crate::{Error, Share};
 use memo::codes::CodeKind;
 use memo::dense::{Composition, DenseConfig, DenseMemo, Distiller, Recall};
-use memo::superposed::readout::{BACKOFF, ReadOut, Scratch};
+use memo::superposed::readout::{BACKOFF, ReadOut, Scratch, Sum};
 use memo::superposed::{Memory, Settings, Slot, Span};
 use rayon::prelude::*;
 
@@ -19,8 +19,10 @@ pub(super) enum Engine {
     Bind,
     /// Hadamard codes, linear composition, inner codes from the inner memories: the paper's equation.
     Stored,
-    /// The sparse engine.
+    /// The superposed engine as it reads best: back-off with its tables.
     Sparse,
+    /// The cells of the superposed engine alone, read by the paper's sum.
+    Cells,
 }
 
 impl Engine {
@@ -32,6 +34,7 @@ impl Engine {
             Engine::Bind => "bind",
             Engine::Stored => "stored recall",
             Engine::Sparse => "sparse",
+            Engine::Cells => "cells alone",
         }
     }
 }
@@ -48,6 +51,7 @@ fn sparse(dim: usize, layers: usize, seed: u64) -> Settings {
         width,
         copies: 2,
         bucketed: len == 1,
+        bound: true,
     };
     let windows = (1..=layers).map(|i| slot(HEADS.pow(i as u32), (cells - last) / layers, 256));
     let slots = (last > 0).then(|| slot(1, last, 64)).into_iter().chain(windows).collect();
@@ -58,14 +62,20 @@ fn sparse(dim: usize, layers: usize, seed: u64) -> Settings {
 /// A model under test.
 pub(super) enum Model {
     Dense(Box<DenseMemo>),
-    Sparse(Box<Memory>),
+    Sparse(Box<Memory>, &'static dyn ReadOut),
 }
 
 impl Model {
     /// An empty model with a last memory of d×d cells; the sparse engine gets as many.
     pub(super) fn new(engine: Engine, dim: usize, layers: usize, seed: u64) -> Result<Self, Error> {
-        if engine == Engine::Sparse {
-            return Ok(Model::Sparse(Box::new(Memory::new(sparse(dim, layers, seed))?)));
+        let readout: Option<&'static dyn ReadOut> = match engine {
+            Engine::Sparse => Some(&BACKOFF),
+            Engine::Cells => Some(&Sum),
+            _ => None,
+        };
+        if let Some(readout) = readout {
+            let memory = Memory::new(sparse(dim, layers, seed))?;
+            return Ok(Model::Sparse(Box::new(memory), readout));
         }
         let authors = DenseConfig::authors(VOCABULARY, dim, HEADS, layers);
         let config = match engine {
@@ -84,7 +94,7 @@ impl Model {
     pub(super) fn memorize(&mut self, batch: &Batch) -> Result<(), Error> {
         match self {
             Model::Dense(memo) => Ok(memo.memorize_all(&batch.texts())?),
-            Model::Sparse(memory) => {
+            Model::Sparse(memory, _) => {
                 let passages: Vec<Span<'_>> =
                     batch.chunks.iter().map(|chunk| Span::whole(chunk, 1)).collect();
                 Ok(memory.write(&passages)?)
@@ -99,9 +109,9 @@ impl Model {
             Model::Dense(memo) => {
                 memo.predict_all(&contexts)?.iter().map(|prediction| prediction.token).collect()
             }
-            Model::Sparse(memory) => {
+            Model::Sparse(memory, readout) => {
                 let best = |scratch: &mut Scratch, context: &&[u32]| {
-                    BACKOFF.best(memory, context, scratch)
+                    readout.best(memory, context, scratch)
                 };
                 contexts.par_iter().map_init(Scratch::default, best).collect::<Result<_, _>>()?
             }
@@ -109,12 +119,14 @@ impl Model {
         Ok(Share::of(answers, batch.wanted()))
     }
 
-    /// Cells of the memories, and the bytes that the model holds in all.
-    pub(super) fn size(&self) -> (u64, u64) {
+    /// Cells of the memories, and the bytes of all that is read.
+    pub(super) fn size(&self, engine: Engine) -> (u64, u64) {
         match self {
             Model::Dense(memo) => (memo.parameters() as u64, memo.bytes() as u64),
-            Model::Sparse(memory) => {
-                (memory.settings().parameters(), memory.usage().total() as u64)
+            Model::Sparse(memory, _) => {
+                let bytes = memory.usage().total()
+                    - if engine == Engine::Cells { memory.usage().tables } else { 0 };
+                (memory.settings().parameters(), bytes as u64)
             }
         }
     }

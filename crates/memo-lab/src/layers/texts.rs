@@ -1,32 +1,33 @@
 //! The texts of the experiment: random tokens, with a word that returns too often.
 //!
-//! As the authors made them: in every chunk, the h tokens from position 5 on are pasted over at some random places, the
-//! same places in all chunks of an iteration. What follows such a decoy depends on what came before it.
+//! Nearly as the authors made them: in every chunk, the h tokens from position 5 on are pasted over at some random places, the
+//! same places in all chunks of an iteration. What follows such a decoy depends on what came before it. Theirs are pasted
+//! from position 5 + h on and so never over the tokens that they are copied from; ours, anywhere.
 
 use memo::random::{Purpose, Stream};
 
 /// Tokens in the vocabulary, as in the authors' runs.
-pub(super) const VOCABULARY: usize = 50_254;
+pub(crate) const VOCABULARY: usize = 50_254;
 
 /// Tokens in a chunk.
-pub(super) const CHUNK: usize = 1024;
+pub(crate) const CHUNK: usize = 1024;
 
 /// Heads: tokens in a window of the first layer, and in a decoy.
-pub(super) const HEADS: usize = 4;
+pub(crate) const HEADS: usize = 4;
 
 /// Where the decoy of a chunk is taken from.
 const DECOY: usize = 5;
 
 /// The chunks of one iteration.
-pub(super) struct Batch {
-    pub(super) chunks: Vec<Vec<u32>>,
+pub(crate) struct Batch {
+    pub(crate) chunks: Vec<Vec<u32>>,
     /// Where recall is tried: chunk and position.
-    pub(super) tried: Vec<(usize, usize)>,
+    pub(crate) tried: Vec<(usize, usize)>,
 }
 
 impl Batch {
     /// The chunks of an iteration, and a random sample of their positions from h on.
-    pub(super) fn new(
+    pub(crate) fn new(
         seed: u64,
         iteration: u32,
         chunks: usize,
@@ -49,23 +50,23 @@ impl Batch {
     }
 
     /// The first iteration's chunks with a second sample of as many positions.
-    pub(super) fn tried_again(mut self, seed: u64) -> Self {
+    pub(crate) fn tried_again(mut self, seed: u64) -> Self {
         self.tried = draw(seed, u32::MAX, self.chunks.len(), self.tried.len());
         self
     }
 
     /// The chunks as texts.
-    pub(super) fn texts(&self) -> Vec<&[u32]> {
+    pub(crate) fn texts(&self) -> Vec<&[u32]> {
         self.chunks.iter().map(Vec::as_slice).collect()
     }
 
     /// What comes before each position that is tried.
-    pub(super) fn contexts(&self) -> Vec<&[u32]> {
+    pub(crate) fn contexts(&self) -> Vec<&[u32]> {
         self.tried.iter().map(|&(chunk, position)| &self.chunks[chunk][..position]).collect()
     }
 
     /// The token at each position that is tried.
-    pub(super) fn wanted(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = u32> + '_ {
         self.tried.iter().map(|&(chunk, position)| self.chunks[chunk][position])
     }
 }

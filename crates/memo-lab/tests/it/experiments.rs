@@ -165,3 +165,15 @@ fn knowledge_leaves_its_files() {
     assert!(parts.iter().all(|part| csv.contains(&format!("\n{part}"))), "{csv}");
     lab(home.path(), &["knowledge", "--data", "nowhere"]).code(1);
 }
+
+#[test]
+fn ablation_leaves_its_files() {
+    let home = tempfile::tempdir().unwrap();
+    file(home.path(), "log.txt", &log());
+    let csv = leaves_its_files(home.path(), "ablation", &["--quick", "--text", "log.txt"]);
+    // Nine steps on two random texts and the file.
+    assert_eq!(csv.lines().count(), 1 + 3 * 9, "{csv}");
+    let page = std::fs::read_to_string(home.path().join("out/ablation.md")).unwrap();
+    assert!(page.contains("`log.txt`: not known to the lab"), "{page}");
+    lab(home.path(), &["ablation", "--text", "nothing.txt"]).code(1);
+}

@@ -31,7 +31,7 @@ fn help_and_version() {
         .filter_map(|line| line.trim().split(' ').next())
         .filter(|name| *name != "help")
         .collect();
-    assert_eq!(commands.len(), 11, "{commands:?}");
+    assert_eq!(commands.len(), 13, "{commands:?}");
     for command in commands {
         let help = shown(&[command, "--help"]);
         let examples = help.split("Examples:\n").nth(1).unwrap_or_default();

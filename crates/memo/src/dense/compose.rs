@@ -55,15 +55,26 @@ impl Composer {
         }
     }
 
-    /// The code of one block: `heads` codes, one after the other.
+    /// d, the dimension of codes.
+    fn dim(&self) -> usize {
+        match self {
+            Composer::Gaussian(matrix) => matrix.output_dim(),
+            Composer::Fast(signs) => signs[0].len(),
+            Composer::Bind(tables) => tables[0].len(),
+        }
+    }
+
+    /// The code of each block: a block is `heads` codes, one after the other.
     ///
     /// # Panics
-    /// If there are not `heads` codes of d values each.
+    /// If there are not `heads` codes of d values for each block.
     pub fn code(&self, codes: &[f32], heads: usize) -> Vec<f32> {
-        assert!(codes.len().is_multiple_of(heads), "{} values for {heads} heads", codes.len());
-        let mut code = vec![0.0; codes.len() / heads];
-        self.compose(codes, &Windows::tiled(heads, heads, 1), &mut code);
-        code
+        let d = self.dim();
+        assert!(codes.len().is_multiple_of(heads * d), "{} values for {heads} heads", codes.len());
+        let blocks = codes.len() / (heads * d);
+        let mut out = vec![0.0; blocks * d];
+        self.compose(codes, &Windows::tiled(heads, heads, blocks), &mut out);
+        out
     }
 
     /// Writes the codes of `windows` over the rows of `x`, d values each, to the zeros of `out`.

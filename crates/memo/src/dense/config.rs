@@ -44,12 +44,12 @@ impl Recall {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Distiller {
     /// As the paper computes it, by rounding what the memories themselves return. Approximate: it errs once noise
-    /// or similar sequences reach ½.
+    /// or similar sequences reach ½, and what it stored of a text cannot be told afterwards.
     #[default]
     Memory,
     /// By a counted set of 64-bit sequence hashes. Errs only if two of them collide, and allows forgetting completely.
     Exact,
-    /// Φ = 1: every occurrence is stored. What the authors' figures used.
+    /// Φ = 1: every occurrence is stored, which allows forgetting completely too. What the authors' figures used.
     Off,
 }
 

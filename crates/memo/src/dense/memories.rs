@@ -30,7 +30,7 @@ pub enum Change {
     Memorize,
     /// The paper's MM_f: subtracts from the last memory and leaves the inner ones alone.
     Forget,
-    /// Subtracts from the inner memories too what no other text uses.
+    /// Subtracts from the inner memories too: what no other text uses, or without a distiller every occurrence.
     ForgetCompletely,
 }
 
@@ -190,7 +190,10 @@ impl Memories {
             (Change::Memorize, None) if distiller == Distiller::Memory => {
                 by_rounding(&self.inner[i], &keys, codes, stored)
             }
-            (_, None) => stored.iter().map(|s| f32::from(u8::from(*s))).collect(),
+            (_, None) => {
+                let weight = if change == Change::Memorize { 1.0 } else { -1.0 };
+                stored.iter().map(|s| weight * f32::from(u8::from(*s))).collect()
+            }
         };
         self.inner[i].add_weighted(&keys, codes, &phi);
     }

@@ -3,7 +3,8 @@
 //! A pair is stored by adding the outer product of its key and value, forgotten by subtracting it, and a value is
 //! read by multiplying its key with C. What other pairs add to that is noise: each contributes the product of two
 //! nearly orthogonal vectors, so reading a key of length 1 after m pairs of length 1 returns scores with noise
-//! σ ≈ √(m / cells). That is why capacity depends on the number of cells alone, not on the matrix's shape.
+//! σ ≈ √(m / cells). That is why capacity follows the number of cells, and the matrix's shape only as far as codes of few
+//! dimensions have lengths and products that spread (docs/experiments/capacity.md: up to a fifth).
 
 use crate::kernels::{Mat, add_scaled, dot, multiply_add, product};
 use rayon::prelude::*;

@@ -109,11 +109,12 @@ impl DenseMemo {
     }
 
     /// Forgets a text (the paper's MM_f): subtracts what memorizing it added to the last memory, so that it is no longer
-    /// predicted. Inner memories keep its sequences. Where windows overlap these say what followed them, so that the text can still be
-    /// read from C⁽¹⁾ by who looks there; [`DenseMemo::forget_completely`] takes them out too.
+    /// predicted. **Inner memories keep all of its sequences**, and the whole text can be read from them token by token: of all
+    /// tokens, the one that followed makes a window that C⁽¹⁾ knows (`memo-lab residue` does it). Where this matters, use
+    /// [`DenseMemo::forget_completely`] instead, or recall that has no inner memories ([`Recall::Computed`](super::Recall::Computed)).
     ///
-    /// As in the paper, nothing checks that the text was memorized: subtracting one that was not leaves negative
-    /// weights. Cells are floats, so what remains is what was there before up to rounding.
+    /// As in the paper, nothing checks that the text was memorized: subtracting one that was not writes it with negative
+    /// weights, which can be read as well. Cells are floats, so what remains is what was there before up to rounding.
     pub fn forget(&mut self, text: &[u32]) -> Result<(), Error> {
         self.forget_all(&[text])
     }
@@ -123,10 +124,17 @@ impl DenseMemo {
         self.change_all(texts, Change::Forget, None)
     }
 
-    /// Forgets a text, and also the inner sequences that no other memorized text uses.
+    /// Forgets a text in every memory, so that they hold what they would without it, up to the rounding of floats.
     ///
-    /// Where there are inner memories this needs [`Distiller::Exact`]. The exact distiller knows the memorized texts: one
-    /// that was not memorized, or has been forgotten since, is refused and nothing changes.
+    /// | inner memories | distiller | |
+    /// |---|---|---|
+    /// | none | any | the same as [`DenseMemo::forget`] |
+    /// | some | [`Distiller::Exact`] | sequences that no other text uses are subtracted |
+    /// | some | [`Distiller::Off`] | every occurrence is subtracted, as every one was added |
+    /// | some | [`Distiller::Memory`] | refused: Φ was rounded from what the memories held when the text came, which nobody knows any more, and texts that came later were stored, or not, depending on it |
+    ///
+    /// The exact distiller knows the memorized texts: one that was not memorized, or has been forgotten since (by
+    /// [`DenseMemo::forget`] too), is refused and nothing changes. The others do not know, and subtract what is asked.
     pub fn forget_completely(&mut self, text: &[u32]) -> Result<(), Error> {
         self.forget_completely_all(&[text])
     }
@@ -163,9 +171,9 @@ impl DenseMemo {
             check_tokens(text, self.config().vocab)?;
         }
         if change == Change::ForgetCompletely {
-            let exact = self.config().distiller == Distiller::Exact;
-            if !exact && self.config().has_inner_memories() {
-                return Err(Error::NeedsExactDistiller);
+            let rounded = self.config().distiller == Distiller::Memory;
+            if rounded && self.config().layers > 1 && self.config().has_inner_memories() {
+                return Err(Error::RoundedDistiller);
             }
             if let Some(text) = self.memories.missing(texts) {
                 return Err(Error::NotMemorized { tokens: text.len() });

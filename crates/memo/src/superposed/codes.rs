@@ -120,7 +120,8 @@ mod tests {
         for (vocabulary, bucketed) in [(20_000, false), (20_000, true), (200, false), (700, false)]
         {
             settings.vocabulary = vocabulary;
-            let slot = Slot { skip: 0, len: 4, rows: 10, width: 256, copies: 2, bucketed };
+            let slot =
+                Slot { skip: 0, len: 4, rows: 10, width: 256, copies: 2, bucketed, bound: true };
             let codes = Codes::new(&settings, &slot);
             assert!(codes.scores() >= vocabulary as usize);
             let tokens: Vec<u32> = (0..60).map(|i| i * (vocabulary / 60)).chain(1..40).collect();

@@ -33,6 +33,17 @@ impl Scores {
     pub(crate) fn rest(&self, token: usize) -> f32 {
         f32::from(self.counts[token]) * self.scales[token / LINE].unit
     }
+
+    /// Estimates how often the block occurred, from the counts that stand out from the noise.
+    pub(crate) fn standing_out(&self) -> i64 {
+        let lines = self.counts.chunks_exact(LINE).zip(&self.scales);
+        let rest = lines.flat_map(|(counts, scale)| {
+            let count = move |&count: &i16| f32::from(count) * scale.unit;
+            counts.iter().map(count).filter(|count| *count > scale.threshold())
+        });
+        let peeled: i64 = self.peeled.iter().map(|(_, count)| i64::from(*count)).sum();
+        peeled + rest.map(|count| (count + 0.5) as i64).sum::<i64>()
+    }
 }
 
 /// A reader of slots, which keeps its buffers between reads.
@@ -123,7 +134,7 @@ impl Decoder {
         rounds: usize,
         out: &mut Scores,
     ) {
-        let rows = memory.cells.layout(slot).rows;
+        let (rows, settings) = (memory.cells.layout(slot).rows, &memory.settings().slots[slot]);
         self.buckets.clear();
         for b in 0..memory.codes[slot].blocks() as u64 {
             let mut bucket = Bucket::default();
@@ -131,7 +142,7 @@ impl Decoder {
                 let (row, address) = row(key, b, copy as u64, rows);
                 memory.cells.prefetch(slot, row);
                 bucket.rows[copy] = row as u32;
-                bucket.signs[copy] = signs(address, 0);
+                bucket.signs[copy] = signs(settings.signs_of(address), 0);
             }
             self.buckets.push(bucket);
         }
@@ -179,6 +190,7 @@ impl Decoder {
         for (copy, out) in self.rows.chunks_exact_mut(width).enumerate() {
             let (row, address) = row(key, bucket, copy as u64, settings.rows);
             self.words.clear();
+            let address = settings.signs_of(address);
             self.words.extend((0..width / LINE).map(|line| signs(address, line as u64)));
             memory.cells.unbound(slot, row, &self.words, out);
         }

@@ -15,9 +15,16 @@ impl Memory {
             }
         };
         numbers(&[(*vocabulary).into(), (*end).into(), *seed, (*heads).into(), slots.len() as u64]);
-        for Slot { skip, len, rows, width, copies, bucketed } in slots {
+        for Slot { skip, len, rows, width, copies, bucketed, bound } in slots {
             let [skip, len, width, copies] = [skip, len, width, copies].map(|&n| u64::from(n));
-            numbers(&[skip, len, *rows, width, copies, (*bucketed).into()]);
+            numbers(&[
+                skip,
+                len,
+                *rows,
+                width,
+                copies,
+                u64::from(*bucketed) | u64::from(!bound) << 1,
+            ]);
         }
         for (slot, row, values) in self.cells.wide_rows() {
             numbers(&[slot as u64, row]);

@@ -162,7 +162,15 @@ mod tests {
         settings.heads = heads;
         settings.slots = slots
             .iter()
-            .map(|&(skip, len)| Slot { skip, len, rows: 64, width: 64, copies: 2, bucketed: false })
+            .map(|&(skip, len)| Slot {
+                skip,
+                len,
+                rows: 64,
+                width: 64,
+                copies: 2,
+                bucketed: false,
+                bound: true,
+            })
             .collect();
         settings
     }

@@ -94,6 +94,11 @@ impl Memory {
     pub(crate) fn prior(&self) -> &Prior {
         self.prior.get_or_init(|| Prior::new(&self.tables.continuations))
     }
+
+    /// Returns the prior of a memory that has no tables.
+    pub(crate) fn even(&self) -> &Prior {
+        self.even.get_or_init(|| Prior::new(&vec![0; self.settings().vocabulary as usize]))
+    }
 }
 
 /// Returns the last token of a context, or the boundary before its first.

@@ -29,6 +29,8 @@ pub struct Memory {
     pub(crate) cells: Cells,
     pub(crate) tables: Tables,
     pub(super) prior: OnceLock<Prior>,
+    /// What is expected if not even the tables are asked: every token alike.
+    pub(super) even: OnceLock<Prior>,
 }
 
 /// Bytes that a memory holds.
@@ -40,6 +42,10 @@ pub struct MemoryUsage {
     pub wide: usize,
     /// Unigrams, pairs and totals.
     pub tables: usize,
+    /// Of these, pairs.
+    pub pairs: usize,
+    /// Of these, totals.
+    pub totals: usize,
 }
 
 impl MemoryUsage {
@@ -65,7 +71,15 @@ impl Memory {
         let codes = Codes::of(&settings);
         let cells = Cells::new(&settings, cells)?;
         let tables = Tables::new(settings.vocabulary);
-        Ok(Memory { settings, keys, codes, cells, tables, prior: OnceLock::new() })
+        Ok(Memory {
+            settings,
+            keys,
+            codes,
+            cells,
+            tables,
+            prior: OnceLock::new(),
+            even: OnceLock::new(),
+        })
     }
 
     /// Returns all cells, slots one after another.
@@ -125,8 +139,9 @@ impl Memory {
     pub fn usage(&self) -> MemoryUsage {
         let (cells, wide) = self.cells.held();
         let Tables { unigrams, continuations, pairs, totals, .. } = &self.tables;
-        let tables = (unigrams.len() + continuations.len()) * 8 + pairs.held() + totals.held();
-        MemoryUsage { cells, wide, tables }
+        let (pairs, totals) = (pairs.held(), totals.held());
+        let tables = (unigrams.len() + continuations.len()) * 8 + pairs + totals;
+        MemoryUsage { cells, wide, tables, pairs, totals }
     }
 
     /// Returns how many next tokens were memorized, ends included.

@@ -34,12 +34,21 @@ pub struct Slot {
     /// Whether the rows also depend on the next token's Hadamard block. Short contexts have many successors;
     /// bucketed, they do not share a row unless their codes are orthogonal.
     pub bucketed: bool,
+    /// Whether a value is multiplied by signs that its key draws. Without them a frequent token adds up in rows of
+    /// contexts that it does not follow; an ablation measures what that costs.
+    pub bound: bool,
 }
 
 impl Slot {
     /// Returns the cells of the matrix.
     pub fn parameters(&self) -> u64 {
         self.rows * u64::from(self.width)
+    }
+
+    /// Returns the address that a row's signs are made from. Unbound values all have the same signs, which changes nothing
+    /// but the names of the codes.
+    pub(super) fn signs_of(&self, address: u64) -> u64 {
+        if self.bound { address } else { 0 }
     }
 
     /// Returns whether this is the newest head of its layer: its block ends just before the position.
@@ -135,7 +144,7 @@ impl Settings {
             let parameters =
                 u128::from(parameters) * u128::from(portion(block)) / u128::from(whole.max(1));
             let rows = (parameters as u64 / u64::from(width)).max(1);
-            Slot { skip, len, rows, width, copies: 2, bucketed }
+            Slot { skip, len, rows, width, copies: 2, bucketed, bound: true }
         });
         let settings =
             Settings { vocabulary, end, seed, heads: shape.heads, slots: slots.collect() };

@@ -177,6 +177,7 @@ impl Writer<'_> {
                     for copy in 0..u64::from(slot.copies) {
                         let (row, address) = row(key, bucket, copy, layout.rows);
                         let (range, row) = layout.place(row as u32);
+                        let address = slot.signs_of(address);
                         writes[range].push(Write { address, row, token });
                     }
                 }

@@ -96,7 +96,7 @@ proptest! {
             prop_assert!((a.weight - b.weight).abs() < 1e-3 * (1.0 + b.weight.abs()));
         }
 
-        if config.distiller == Distiller::Exact {
+        if config.distiller != Distiller::Memory || config.recall == Recall::Computed {
             memo.forget_completely(&texts[0]).unwrap();
             paper.forget_completely(&texts[0]);
         } else {
@@ -108,7 +108,11 @@ proptest! {
 
     #[test]
     fn complete_forgetting_leaves_what_the_other_text_alone_would(config in config(), texts in texts()) {
-        let config = DenseConfig { distiller: Distiller::Exact, ..config };
+        // Without inner memories the distiller does not matter; with them, rounding cannot be undone.
+        let inner = config.recall != Recall::Computed && config.layers > 1;
+        let rounded = config.distiller == Distiller::Memory && inner;
+        let distiller = if rounded { Distiller::Exact } else { config.distiller };
+        let config = DenseConfig { distiller, ..config };
         let texts: Vec<Vec<u32>> =
             texts.iter().map(|t| t.iter().map(|x| x % config.vocab as u32).collect()).collect();
         let (forgotten, kept) = (&texts[0], &texts[texts.len() - 1]);

@@ -112,7 +112,7 @@ fn unknown_tokens_change_nothing() {
 fn complete_forgetting_refuses_what_was_not_memorized() {
     let config = DenseConfig::new(10, 64, 2, 2);
     let mut rounding = DenseMemo::new(config.clone()).unwrap();
-    assert_eq!(rounding.forget_completely(&[1, 2, 3]), Err(Error::NeedsExactDistiller));
+    assert_eq!(rounding.forget_completely(&[1, 2, 3]), Err(Error::RoundedDistiller));
     let text = [1, 2, 3, 4, 5];
     for (recall, layers) in [(Recall::Stored, 2), (Recall::Stored, 1), (Recall::Computed, 2)] {
         let config = DenseConfig { distiller: Distiller::Exact, recall, layers, ..config.clone() };

@@ -16,6 +16,7 @@ fn odd_settings(heads: u32, vocabulary: u32) -> Settings {
         width,
         copies,
         bucketed,
+        bound: true,
     };
     Settings {
         vocabulary,

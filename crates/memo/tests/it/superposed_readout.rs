@@ -9,7 +9,8 @@ use memo::superposed::readout::{
 use memo::superposed::{Memory, Settings, Shape, Slot, Span};
 
 fn cached() -> Backoff {
-    Backoff { constants: Constants { cache: Some(Cache::default()), ..Constants::default() } }
+    let constants = Constants { cache: Some(Cache::default()), ..Constants::default() };
+    Backoff { constants, ..Backoff::default() }
 }
 
 /// Non-negative, summing to 1, every token reachable, the same for any number of threads; whatever the context.
@@ -128,6 +129,7 @@ fn capacity_is_one_pair_for_36_parameters() {
         width: 256,
         copies: 2,
         bucketed: false,
+        bound: true,
     }];
     let mut memory = Memory::new(settings).unwrap();
     let mut reader = Stream::new(1, Purpose::Sampling, 9).draws();

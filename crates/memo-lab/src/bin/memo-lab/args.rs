@@ -19,6 +19,12 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Go from the paper's memory to exact counts, one change at a time at equal bytes, and measure what each is worth.
+    #[command(
+        after_help = "Examples:\n  memo-lab ablation --quick\n  memo-lab ablation --text book.txt --out results"
+    )]
+    Ablation(AblationOptions),
+
     /// Fill single memories of all shapes and count what they hold: the paper's Fig. 3.
     #[command(
         after_help = "Examples:\n  memo-lab capacity --quick\n  memo-lab capacity --out results --authors fig3.csv"
@@ -78,6 +84,12 @@ pub(crate) enum Command {
     )]
     Realtext(RealtextOptions),
 
+    /// Forget a text as the paper does, and try to read it from what is left in every memory.
+    #[command(
+        after_help = "Examples:\n  memo-lab residue --quick\n  memo-lab residue --out results"
+    )]
+    Residue(GridOptions),
+
     /// Time both engines by size, threads and load, beside what this machine allows.
     #[command(after_help = "Examples:\n  memo-lab speed --quick\n  memo-lab speed --out results")]
     Speed(GridOptions),
@@ -86,7 +98,7 @@ pub(crate) enum Command {
 /// The options of every experiment on a grid.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GridOptions {
-    /// A smaller grid: minutes instead of up to two hours.
+    /// A smaller grid: about a minute on two cores instead of up to hours.
     #[arg(long)]
     pub(crate) quick: bool,
 
@@ -112,6 +124,20 @@ pub(crate) struct PaperOptions {
     /// The authors' results, to be shown beside ours.
     #[arg(long, value_name = "CSV")]
     pub(crate) authors: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AblationOptions {
+    /// Texts to try besides random tokens.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) text: Vec<PathBuf>,
+
+    /// gpt2, cl100k, o200k, bytes, words (vocabulary from each text), or a tokenizer.json.
+    #[arg(long, value_name = "T", default_value = "words")]
+    pub(crate) tokenizer: TokenizerSpec,
+
+    #[command(flatten)]
+    pub(crate) grid: GridOptions,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
 //! `memo-lab realtext`: one measurement of a text, or the table of many.
 
 use crate::args::{Engine, GridOptions, RealtextOptions};
-use crate::on_grid;
+use crate::{on_grid, paths};
 use anyhow::bail;
 use memo_lab::realtext::{self, DENSE_CELLS_PER_TOKEN, Sample};
 use memo_terminal::measure::{Encoded, Texts};
@@ -44,7 +44,7 @@ pub(super) fn run(
     let (quick, out) = (options.quick, options.out.clone());
     let (seed, threads) = (options.options.seed, options.options.threads);
     let grid = GridOptions { quick, seed, threads, out };
-    on_grid(&grid, progress, |lab| realtext::run(lab, &samples, tokenizer))
+    on_grid(&grid, &paths(&options.text), progress, |lab| realtext::run(lab, &samples, tokenizer))
 }
 
 /// Cuts off what is held out: whole lines of a single document, or whole documents.

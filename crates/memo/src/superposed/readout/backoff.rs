@@ -25,10 +25,24 @@ use crate::superposed::{Error, LINE, Memory};
 pub struct Backoff {
     /// Its constants.
     pub constants: Constants,
+    /// The tables that it may look at.
+    pub tables: Tables,
+}
+
+/// The tables that a back-off read-out looks at, for an ablation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tables {
+    /// None: how often a block occurred is estimated from what stands out in its scores, and the prior is even.
+    None,
+    /// The pairs: which tokens followed the last one, and the prior.
+    Pairs,
+    /// The pairs, and how often each block occurred.
+    #[default]
+    All,
 }
 
 /// The back-off read-out with its default constants: what reads a memory unless something else is asked for.
-pub static BACKOFF: Backoff = Backoff { constants: Constants::DEFAULT };
+pub static BACKOFF: Backoff = Backoff { constants: Constants::DEFAULT, tables: Tables::All };
 
 /// Log-odds of what is certain.
 const SURE: f64 = 30.0;
@@ -57,14 +71,19 @@ impl ReadOut for Backoff {
         context: &[u32],
         scratch: &mut Scratch,
     ) -> Result<Distribution<'m>, Error> {
-        let prior = memory.prior();
+        let prior = if self.tables == Tables::None { memory.even() } else { memory.prior() };
         self.begin(memory, context, scratch);
         let context = memory.view(context)?;
         let mut group = Group::default();
-        for (slot, key, total) in occurred(memory, context, scratch) {
+        let counted = self.tables == Tables::All;
+        for (slot, key, total) in occurred(memory, context, scratch, counted) {
             let block = &memory.settings().slots[slot];
             let rounds = if total == 1 { 1 } else { self.constants.rounds };
             scratch.decoder.read(memory, slot, key, rounds, &mut scratch.scores);
+            let total = if counted { total } else { scratch.scores.standing_out() };
+            if total == 0 {
+                continue;
+            }
             let joins = total == group.total
                 && ((block.newest() && group.newest)
                     || (total == 1 && group.len >= self.constants.joint));
@@ -79,7 +98,7 @@ impl ReadOut for Backoff {
             }
             gather(scratch, !joins);
             let mut found = self.detect(prior, total, scratch);
-            if group.newest {
+            if group.newest && self.tables != Tables::None {
                 // A token follows a block at most as often as it follows the block's last token.
                 scratch.followed.learn(memory, context, found.iter().map(|c| c.token));
                 found.retain(|candidate| scratch.followed.count(candidate.token) > 0);
@@ -104,7 +123,9 @@ impl ReadOut for Backoff {
     }
 
     fn best(&self, memory: &Memory, context: &[u32], scratch: &mut Scratch) -> Result<u32, Error> {
-        if let Some(token) = self.settled(memory, context, scratch)? {
+        if self.tables == Tables::All
+            && let Some(token) = self.settled(memory, context, scratch)?
+        {
             return Ok(token);
         }
         Ok(self.distribution(memory, context, scratch)?.best())
@@ -116,13 +137,22 @@ impl ReadOut for Backoff {
     }
 }
 
-/// Returns the slots whose block occurred before, each with its key and how often.
-fn occurred(memory: &Memory, context: &[u32], scratch: &mut Scratch) -> Vec<(usize, u64, i64)> {
+/// Returns the slots whose block occurred before, each with its key and how often; without counts, all slots that have a block,
+/// as if more than once.
+fn occurred(
+    memory: &Memory,
+    context: &[u32],
+    scratch: &mut Scratch,
+    counted: bool,
+) -> Vec<(usize, u64, i64)> {
     let mut nested = i64::MAX;
     let keyed = memory.totals(context, &mut scratch.blocks).into_iter().enumerate();
     keyed
         .filter_map(|(slot, keyed)| {
             let (key, mut total) = keyed?;
+            if !counted {
+                return Some((slot, key, 2));
+            }
             if memory.settings().slots[slot].newest() {
                 // A longer block cannot have occurred more often than the shorter one that it ends with.
                 total = total.min(nested);
@@ -163,7 +193,7 @@ impl Backoff {
         scratch.before.reset(memory.settings().vocabulary as usize);
         let context = memory.view(context)?;
         let slots = &memory.settings().slots;
-        let mut long = occurred(memory, context, scratch);
+        let mut long = occurred(memory, context, scratch, true);
         long.retain(|&(slot, _, _)| slots[slot].len >= self.constants.joint);
         let Some(&(last, _, total)) = long.last() else { return Ok(None) };
         if long.len() < 2

@@ -11,7 +11,7 @@ mod followed;
 mod score;
 mod sum;
 
-pub use self::backoff::{BACKOFF, Backoff};
+pub use self::backoff::{BACKOFF, Backoff, Tables};
 pub use self::constants::{Cache, Constants, discounts};
 pub use self::distribution::Distribution;
 use self::followed::Followed;
