@@ -81,7 +81,8 @@ enum Task {
         #[arg(long, value_name = "FILE")]
         program: Option<PathBuf>,
     },
-    /// Serve 200 clients for a minute, kill the server under load, and check what is left; then short requests beside long ones.
+    /// Serve 200 clients for a minute, kill the server under load, and check what is left; then short requests beside long ones; then eight
+    /// agents with processes of their own on one model, whose owner is killed.
     Load,
     /// Run the authors' protocol of random texts at full size and print the accuracies.
     Protocol,
@@ -155,7 +156,10 @@ fn load() -> Result<()> {
     run(Command::new("cargo")
         .args(["test", "--release", "--package", "memo-server", "--test", "it", "load::", "--"])
         .args(["--ignored", "--nocapture", "--test-threads", "1"])
-        .env("MEMO_BIN", target().join("release/memo")))
+        .env("MEMO_BIN", target().join("release/memo")))?;
+    run(Command::new("cargo")
+        .args(["test", "--release", "--package", "memo-cli", "--test", "it", "mcp::", "--"])
+        .args(["--ignored", "--nocapture"]))
 }
 
 /// The program writes its own pages, so that they cannot differ from what it takes.

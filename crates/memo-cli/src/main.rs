@@ -4,6 +4,7 @@ mod address;
 mod args;
 mod demo;
 mod lexicon;
+mod mcp;
 mod model;
 mod pages;
 mod printed;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::Lexicon(command) => lexicon::run(command, progress),
         Command::Demo(options) => demo::run(options, progress),
         Command::Serve(options) => serve::run(options, progress, args.global.json),
+        Command::Mcp(options) => mcp::run(options),
         Command::Completions(options) => pages::completions(options),
         Command::Man(options) => pages::man(options),
         Command::Pages(options) => pages::write(options),

@@ -208,10 +208,30 @@ fn open_one(path: &Path) -> anyhow::Result<Store> {
     if path.exists() {
         return Ok(Store::open(path)?);
     }
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        std::fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
-    }
+    make_parent(path)?;
     Ok(Store::create(path, &NewModel::default())?)
+}
+
+/// Makes the folder that a model is to be made in.
+pub(crate) fn make_parent(path: &Path) -> anyhow::Result<()> {
+    match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        Some(parent) => {
+            std::fs::create_dir_all(parent).with_context(|| parent.display().to_string())
+        }
+        None => Ok(()),
+    }
+}
+
+/// The model that is named, or one in the user's data folder.
+pub(crate) fn model_or_own(named: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let path = named.map_or_else(own_model, |path| Ok(path.to_owned()))?;
+    crate::model::refuse_file(&path)?;
+    Ok(path)
+}
+
+/// The name of a model, as clients see it.
+pub(crate) fn name(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "memo".into(), |name| name.to_string_lossy().into_owned())
 }
 
 /// The model in the user's data folder.
@@ -224,10 +244,9 @@ fn own_model() -> anyhow::Result<PathBuf> {
 
 fn config(options: &ServeOptions, keys: Vec<Key>, what: &What, local: bool) -> Config {
     let name = match what {
-        What::One(path) => path.file_stem().map(|name| name.to_string_lossy().into_owned()),
-        _ => None,
+        What::One(path) => name(path),
+        _ => "memo".to_owned(),
     };
-    let name = name.unwrap_or_else(|| "memo".to_owned());
     let mut hosts = Config::default().hosts;
     if local || !options.host.is_empty() {
         hosts.extend(options.host.iter().cloned());

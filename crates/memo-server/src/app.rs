@@ -10,6 +10,7 @@ use memo::sparse::Settings;
 use memo_store::{DigestReport, Store};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Changes of a model that may wait.
 const MAX_CHANGES: usize = 256;
@@ -22,6 +23,8 @@ pub(crate) struct AppState {
     pub(crate) name: String,
     pub(crate) model: Arc<Model>,
     pub(crate) tasks: Tasks,
+    /// Whether the model is being closed: what fails from now on has changed nothing.
+    pub(crate) closing: AtomicBool,
     /// The last digest that was taken, and the settings of the memory that it was taken of.
     pub(crate) digest: Mutex<Option<(Settings, DigestReport)>>,
     pub(crate) config: Arc<Config>,
@@ -35,6 +38,14 @@ pub(crate) struct Shared {
     pub(crate) config: Arc<Config>,
     pub(crate) workers: Arc<Workers>,
     pub(crate) metrics: Arc<Metrics>,
+}
+
+impl Shared {
+    pub(crate) fn new(config: Config) -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let workers = Arc::new(Workers::new(cores, config.limits.waiting, config.keys.len()));
+        Shared { config: Arc::new(config), workers, metrics: Arc::new(Metrics::new()) }
+    }
 }
 
 impl AppState {
@@ -52,11 +63,18 @@ impl AppState {
             name,
             model,
             tasks,
+            closing: AtomicBool::new(false),
             digest: Mutex::new(None),
             config,
             workers,
             metrics,
         })
+    }
+
+    /// A model without a server around it.
+    pub(crate) fn alone(store: Store, config: Config) -> App {
+        let shared = Shared::new(config);
+        Self::new(shared.config.name.clone(), store, &shared)
     }
 
     /// Reads the model on a worker thread.

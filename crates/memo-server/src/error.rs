@@ -123,6 +123,13 @@ impl ApiError {
     }
 }
 
+impl ErrorDetail {
+    /// What happened, and what to do about it.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(ErrorBody { error: self.detail })).into_response();

@@ -1,7 +1,7 @@
 //! Checks of every request before it is handled: its origin, its key, its size and its rate.
 
 use crate::caller::{CALLER, Caller};
-use crate::config::{Config, Permission};
+use crate::config::{Config, Key, Permission};
 use crate::error::{ApiError, ErrorCode};
 use crate::log::{self, RequestLine};
 use crate::request_id;
@@ -232,14 +232,25 @@ fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
 
 const TWICE: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
+/// What the check of a request found, for those who handle it elsewhere than in the request's own task.
+#[derive(Clone)]
+pub(crate) struct Granted {
+    /// What its key allows.
+    pub(crate) permission: Permission,
+    pub(crate) caller: Caller,
+}
+
 /// Handles a request that passes the check of its route.
 pub(crate) async fn authorize(
     State(access): State<Arc<AccessControl>>,
-    request: Request,
+    mut request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
     let key = access.check(request.headers())?;
-    let mut response = CALLER.scope(Caller { key, ..Caller::current() }, next.run(request)).await;
+    let caller = Caller { key, ..Caller::current() };
+    let permission = access.server.config.keys.get(key).map_or(Permission::Write, Key::permission);
+    request.extensions_mut().insert(Granted { permission, caller: caller.clone() });
+    let mut response = CALLER.scope(caller, next.run(request)).await;
     if !access.server.config.keys.is_empty() {
         response.extensions_mut().insert(KeyNumber(key));
     }

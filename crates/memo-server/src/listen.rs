@@ -8,6 +8,7 @@ use crate::log;
 use crate::models::Models;
 use crate::router::router;
 use crate::server::ServerState;
+use crate::share::{OnHandover, Socket};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
@@ -117,7 +118,7 @@ pub fn run(
 
 /// A future that ends when the process is told to stop. Told again, the process ends at once: nothing acknowledged is
 /// lost.
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::new()?;
     Ok(async move {
         signals.next().await;
@@ -171,7 +172,14 @@ pub async fn serve(
     let listener = Accepting::new(listener.into())?;
     log::set(config.log);
     let connections = Connections::new(config.limits.connections);
-    let server = ServerState::new(models.into(), config);
+    let models = models.into();
+    let bound = match &models {
+        Models::One(store) => Socket::bind(store),
+        Models::Named(_) | Models::Folder(_) => None,
+    };
+    let server = ServerState::new(models, config);
+    let only = server.models.apps().into_iter().next();
+    let shared = bound.zip(only).map(|(bound, app)| bound.listen(app, OnHandover::Keep));
     let watch = tokio::spawn(server.workers.watch());
     let service = TowerToHyperService::new(router(&server));
     let graceful = GracefulShutdown::new();
@@ -222,9 +230,13 @@ pub async fn serve(
     }
     drop(listener);
     server.stopping.store(true, Ordering::Release);
+    for app in server.models.apps() {
+        app.closing.store(true, Ordering::Release);
+    }
     server.models.stop().await;
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, graceful.shutdown()).await;
     watch.abort();
+    drop(shared);
     let models = Arc::clone(&server.models);
     let closed = tokio::task::spawn_blocking(move || models.close()).await;
     Ok(closed.unwrap_or(Ok(()))?)

@@ -101,6 +101,14 @@ fn in_words(said: &str) -> String {
             None => "has a value that is not known".to_owned(),
         };
     }
+    if let Some((_, known)) = said.split_once("unknown field ") {
+        return match known.split_once(", expected ") {
+            Some((_, fields)) => {
+                format!("is not known here; there is {}", fields.trim_start_matches("one of "))
+            }
+            None => "is not known here".to_owned(),
+        };
+    }
     if let Some(name) = between(said, "duplicate field `") {
         return format!("has the field `{name}` twice");
     }

@@ -7,7 +7,7 @@ use crate::native::{
 };
 use crate::openai::{self, chat, completions, responses};
 use crate::server::Server;
-use crate::{harness, page, reference};
+use crate::{harness, mcp, page, reference};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode};
@@ -62,6 +62,7 @@ pub(crate) fn router(server: &Server) -> Router {
         .route("/api/rules", get(rules::list))
         .route("/api/rules/preview", post(rules::preview))
         .route("/api/why", get(rules::why))
+        .route_service("/mcp", mcp::http::service(server))
         .route_layer(from_fn_with_state(readers, authorize));
     let writes = Router::new()
         .route("/api/models", post(models::create))

@@ -30,10 +30,7 @@ pub(crate) struct ServerState {
 
 impl ServerState {
     pub(crate) fn new(models: Models, config: Config) -> Server {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        let workers = Arc::new(Workers::new(cores, config.limits.waiting, config.keys.len()));
-        let (config, metrics) = (Arc::new(config), Arc::new(Metrics::new()));
-        let shared = Shared { config, workers, metrics };
+        let shared = Shared::new(config);
         let models = Registry::new(models, shared.clone());
         let Shared { config, workers, metrics } = shared;
         Arc::new(ServerState {

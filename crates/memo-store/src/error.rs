@@ -39,6 +39,8 @@ pub enum Error {
         pid: u32,
         /// When it began, in UTC.
         since: String,
+        /// The socket at which it lets others use the model, if it does.
+        socket: Option<PathBuf>,
     },
     /// A model whose files another process has been reading for too long.
     #[error(

@@ -51,11 +51,10 @@ pub(crate) fn create_directory<T, E: From<Error>>(
         return Err(Error::Exists { path: path.to_owned() }.into());
     }
     let beside = unfinished_directory(path);
-    let _ = std::fs::remove_dir_all(&beside);
+    let _making = making(path, &beside)?;
     let unfinished = || UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     unfinished().insert(beside.clone());
     let make = || {
-        std::fs::create_dir_all(&beside).map_err(io(&beside))?;
         private(&beside)?;
         let made = fill(&beside)?;
         // Locks belong to who holds them, not to the model.
@@ -72,6 +71,54 @@ pub(crate) fn create_directory<T, E: From<Error>>(
         unfinished().remove(&beside);
     }
     made
+}
+
+/// Makes an empty directory `beside` in which only this process makes `path`; waits for another one that does. The system holds the lock
+/// for as long as the file is open, so what a process leaves that was killed is in nobody's way.
+fn making(path: &Path, beside: &Path) -> Result<Option<File>, Error> {
+    loop {
+        std::fs::create_dir_all(beside).map_err(io(beside))?;
+        let lock = match File::open(beside) {
+            // Another process has finished just now.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            // Where directories cannot be locked, processes must not make the same one at a time.
+            opened => opened.ok().filter(|lock| lock.lock().is_ok()),
+        };
+        let own = lock.as_ref().is_none_or(|lock| is_at(lock, beside));
+        if path.exists() {
+            if own {
+                let _ = std::fs::remove_dir_all(beside);
+            }
+            return Err(Error::Exists { path: path.to_owned() });
+        }
+        if own {
+            for entry in std::fs::read_dir(beside).map_err(io(beside))?.flatten() {
+                let left = entry.path();
+                let removed =
+                    std::fs::remove_file(&left).or_else(|_| std::fs::remove_dir_all(&left));
+                removed.map_err(io(&left))?;
+            }
+            return Ok(lock);
+        }
+    }
+}
+
+/// Whether a file is still the one at a path.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let id = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+        match (file.metadata(), std::fs::metadata(path)) {
+            (Ok(open), Ok(there)) => id(open) == id(there),
+            _ => false,
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        true
+    }
 }
 
 /// Lets nobody else look into a directory.

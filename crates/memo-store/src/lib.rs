@@ -35,6 +35,7 @@ mod config;
 mod damage;
 mod error;
 mod files;
+pub mod handover;
 mod knowledge;
 mod ledger;
 mod lexicon;
@@ -70,7 +71,8 @@ pub use self::snapshot::{
 };
 pub use self::source::{FILE_LABEL, FileConflict};
 pub use self::store::{
-    AddedGraph, AddedRules, ChangeReport, Conflict, EditReport, FreezeReport, MemorizeReport,
-    MergeReport, NewDocument, OWN_GRAPH, RebuildReport, Receipt, RenamedDocument, Store,
+    AddedGraph, AddedRules, ChangeReport, Conflict, EditReport, FreezeReport, KnownPlace,
+    MemorizeReport, MergeReport, NewDocument, OWN_GRAPH, RebuildReport, Receipt, RememberOutcome,
+    RememberReport, RenamedDocument, SOURCE_LABEL, Store,
 };
 pub use self::time::Timestamp;

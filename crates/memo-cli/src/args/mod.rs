@@ -49,6 +49,15 @@ pub(crate) enum Command {
     )]
     Serve(ServeOptions),
 
+    /// Serve a model to an agent as its memory, over the Model Context Protocol.
+    ///
+    /// It speaks over standard input and output: clients start it themselves, and docs/mcp.md has their configuration. Any number of them can use a model at a time: the first process
+    /// has it, and others go through that one.
+    #[command(
+        after_help = "Examples:\n  memo mcp                                     # a model of your own, made if there is none\n  memo mcp notes.memo\n  claude mcp add memory -- memo mcp ~/notes.memo\n  memo serve notes.memo                        # the same over HTTP, at /mcp"
+    )]
+    Mcp(McpOptions),
+
     /// Take a tour of what a memory can do, and see the paper's worked examples.
     #[command(
         after_help = "Examples:\n  memo demo\n  memo demo --dim 8192    # less noise in the worked examples\n  memo demo --json"
@@ -68,6 +77,12 @@ pub(crate) enum Command {
     /// Write shell completions and man pages. `cargo xtask docs` does, and so may whoever packages the program.
     #[command(hide = true)]
     Pages(PagesOptions),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct McpOptions {
+    /// The model; made if there is none. Without a name it is one in your data folder.
+    pub(crate) model: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -14,6 +14,8 @@ mod guide;
 #[cfg(target_os = "linux")]
 mod large;
 mod lexicon;
+#[cfg(unix)]
+mod mcp;
 mod model;
 mod pages;
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
     out: BufReader<ChildStdout>,
     address: String,
@@ -15,7 +15,7 @@ struct Serving {
 }
 
 impl Serving {
-    fn start(home: &Path, args: &[&str]) -> Self {
+    pub(crate) fn start(home: &Path, args: &[&str]) -> Self {
         Self::start_at(home, "127.0.0.1:0", args)
     }
 
@@ -41,8 +41,13 @@ impl Serving {
         Serving { address: address.to_owned(), child, out, said }
     }
 
+    /// Its process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends a request, and gives status and body.
-    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+    pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
@@ -63,7 +68,7 @@ impl Serving {
     }
 
     /// Tells it to stop, and gives the rest of what it said.
-    fn stop(mut self) -> String {
+    pub(crate) fn stop(mut self) -> String {
         let pid = self.child.id().to_string();
         assert!(Command::new("kill").arg(pid).status().unwrap().success());
         let mut rest = String::new();

@@ -28,10 +28,10 @@ use utoipa::{IntoParams, ToSchema};
 #[into_params(parameter_in = Query)]
 pub(crate) struct Pagination {
     /// The most entries, 50 by default.
-    limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
     /// Entries to skip.
     #[serde(default)]
-    offset: usize,
+    pub(crate) offset: usize,
 }
 
 impl Pagination {
@@ -52,7 +52,7 @@ pub(crate) struct Reason {
 /// Transactions.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TransactionList {
-    transactions: Vec<Transaction>,
+    pub(crate) transactions: Vec<Transaction>,
     /// How many there are in all.
     total: usize,
 }

@@ -164,7 +164,7 @@ pub(crate) async fn complete(
 }
 
 /// What came of a completion, with its sources if they are wanted, and what is closest to a prompt that is not known.
-fn completion(
+pub(crate) fn completion(
     app: &AppState,
     stream: &CompletionStream,
     tokens: Vec<CompletionToken>,

@@ -7,6 +7,7 @@ mod knowledge;
 mod lexicon;
 #[cfg(unix)]
 mod load;
+mod mcp;
 mod models;
 mod native;
 mod openai;

@@ -11,6 +11,7 @@ mod memorize;
 mod merge;
 mod passage;
 mod rebuild;
+mod remember;
 mod rollback;
 mod transaction;
 
@@ -22,6 +23,7 @@ pub use self::knowledge::OWN_GRAPH;
 pub use self::memorize::{MemorizeReport, NewDocument};
 pub use self::merge::{Conflict, MergeReport, RenamedDocument};
 pub use self::rebuild::RebuildReport;
+pub use self::remember::{KnownPlace, RememberOutcome, RememberReport, SOURCE_LABEL};
 pub use self::transaction::ChangeReport;
 
 use crate::checkpoint;
@@ -50,7 +52,7 @@ pub struct Store {
     /// Bytes of a memory that are made at once, if there are many more.
     chunk: usize,
     observer: Observer,
-    _lock: WriterLock,
+    lock: WriterLock,
 }
 
 impl Store {
@@ -77,27 +79,42 @@ impl Store {
         })
     }
 
-    /// Opens a model for writing. Finishes a forget that was interrupted.
+    /// Opens a model for writing. Finishes a forget that was interrupted. A process that has the model and lets others use it, as
+    /// `memo mcp` does, is asked to hand it over.
     pub fn open(directory: &Path) -> Result<Self, Error> {
-        Self::open_with(directory, |blueprint| load(CheckpointFile::list(directory)?, blueprint))
+        let lock = WriterLock::acquire;
+        Self::open_with(directory, lock, |blueprint| newest(directory, blueprint))
+    }
+
+    /// Opens a model for writing if no other process does; nobody is asked to hand it over.
+    pub fn open_if_free(directory: &Path) -> Result<Self, Error> {
+        let lock = WriterLock::acquire_if_free;
+        Self::open_with(directory, lock, |blueprint| newest(directory, blueprint))
+    }
+
+    /// Tells other processes at which socket they can use the model, or ask for it ([`handover`](crate::handover)).
+    pub fn announce(&self, socket: &Path) {
+        self.lock.announce(Some(socket));
     }
 
     /// Opens a model for writing without reading its checkpoint, which may be damaged: the memory is made again from
     /// the ledger, and a new checkpoint written.
     pub fn open_anew(directory: &Path) -> Result<Self, Error> {
-        let mut store = Self::open_with(directory, |blueprint| Ok((blueprint.empty()?, 0)))?;
+        let empty = |blueprint: &Blueprint| Ok((blueprint.empty()?, 0));
+        let mut store = Self::open_with(directory, WriterLock::acquire, empty)?;
         store.checkpoint()?;
         Ok(store)
     }
 
     fn open_with(
         directory: &Path,
+        lock: impl FnOnce(&Path) -> Result<WriterLock, Error>,
         memory: impl FnOnce(&Blueprint) -> Result<(Memory, u64), Error>,
     ) -> Result<Self, Error> {
         if ModelConfig::read(directory)?.frozen {
             return Err(Error::Frozen { path: directory.to_owned() });
         }
-        let lock = WriterLock::acquire(directory)?;
+        let lock = lock(directory)?;
         // Another writer may have brought it to today's format until now.
         let config = ModelConfig::read(directory)?;
         let upgraded = config.upgrade(directory)?;
@@ -122,7 +139,7 @@ impl Store {
             pending: 0,
             chunk: CHUNK,
             observer: Observer::default(),
-            _lock: lock,
+            lock,
         };
         store.catch_up()?;
         store.finish_forgets()?;
@@ -291,6 +308,11 @@ impl Drop for Store {
             let _ = self.checkpoint_if(FELT);
         }
     }
+}
+
+/// The memory of the newest checkpoint that can be read.
+fn newest(directory: &Path, blueprint: &Blueprint) -> Result<(Memory, u64), Error> {
+    load(CheckpointFile::list(directory)?, blueprint)
 }
 
 /// Writes the files of an empty model.

@@ -23,6 +23,7 @@ mod passages;
 mod prove;
 mod readers;
 mod recent;
+mod remember;
 #[cfg(unix)]
 mod room;
 mod selection;
