@@ -8,6 +8,7 @@ import "./style/layout.css";
 import "./style/parts.css";
 import "./style/text.css";
 import "./style/why.css";
+import "./style/partner.css";
 import "./style/knowledge.css";
 
 render(<App />, document.body);

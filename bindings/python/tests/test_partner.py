@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import math
 import os
+import re
 from collections.abc import Iterator
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ import pages
 import torch
 from memo_lm import InvalidError, Memo
 from memo_lm.hf import AUTO, Auto, Drafts, MemoForCausalLM, MemoryProcessor, WithMemory, draft_generate
+from memo_lm.hf.weight import Known
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, pipeline
 
@@ -124,6 +127,16 @@ def test_the_rule_trusts_a_quote_and_not_a_stranger(lm: Any, memo: Memo, tokeniz
         both(ids(tokenizer, TEXTS["loom"]))
     assert both.last_weights is not None and both.last_weights.max() < 1e-6
     assert both.weight != AUTO
+
+
+def test_the_rule_is_the_documented_one() -> None:
+    """Its constants are those of docs/partner.md, and so are the library's, which gives the same weight here."""
+    page = (Path(__file__).parents[3] / "docs/partner.md").read_text(encoding="utf-8")
+    constants = [float(value.replace("−", "-")) for value in re.findall(r"^\| .* \| (−?\d+\.\d+) \|$", page, re.M)]
+    assert list(astuple(AUTO)) == constants
+    values = [5, 2, 1, 0.7, -1.2, math.log(0.6), math.log(0.3), math.log(0.05)]
+    known = Known(*(torch.tensor([value], dtype=torch.float64) for value in values))
+    assert AUTO.weights(known).item() == pytest.approx(0.9577759457056516, rel=1e-9)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

@@ -1,17 +1,22 @@
 //! `memo serve`: a model as a service, or several.
 
 use crate::address::Bound;
-use crate::args::{LogFormat, ServeOptions};
+use crate::args::{LogFormat, OnFailure, ServeOptions};
 use crate::output::{FAINT, GOOD, Report, styled, thousands};
 use crate::progress::Progress;
 use anyhow::{Context, bail};
 use etcetera::BaseStrategy;
-use memo_server::{Config, Key, Limits, Log, Models, is_model, models_in, name_of};
+use memo_server::{
+    Config, Key, Limits, Log, Models, Partner, PartnerFailure, PartnerInfo, PartnerOptions,
+    is_model, models_in, name_of,
+};
 use memo_store::{NewModel, Store};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Serialize)]
 struct Serving {
@@ -19,6 +24,8 @@ struct Serving {
     #[serde(flatten)]
     served: Served,
     keys: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partner: Option<PartnerInfo>,
     /// What whoever starts it should know.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
@@ -63,6 +70,10 @@ impl Display for Serving {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "listening on {}", styled(GOOD, &self.address))?;
         write!(f, "{}", self.served)?;
+        if let Some(PartnerInfo { model, vocabulary, .. }) = &self.partner {
+            let vocabulary = thousands(*vocabulary as u64);
+            writeln!(f, "  partner {model}, the same vocabulary of {vocabulary} tokens")?;
+        }
         if let Some(path) = self.address.strip_prefix("unix:") {
             writeln!(f, "  try     curl --unix-socket {path} http://localhost/health")?;
         } else {
@@ -106,10 +117,13 @@ pub(crate) fn run(
     let bound = options.addr.bind()?;
     progress.step("opening");
     let (models, served) = open(&what)?;
-    let config = config(options, keys, &what, bound.local);
+    let partner = partner(options, &models, progress)?;
+    let config = config(options, keys, partner, &what, bound.local);
     let (address, keys) = (bound.address.clone(), config.keys.len());
     progress.end();
-    let serving = Serving { address, served, keys, note: (!bound.local).then_some(PLAIN_HTTP) };
+    let partner = config.partner.as_ref().map(|partner| partner.info().clone());
+    let note = (!bound.local).then_some(PLAIN_HTTP);
+    let serving = Serving { address, served, keys, partner, note };
     // The reader of standard output may have closed it; that must not stop the server.
     match crate::output::print(&serving, json) {
         Err(error) if !crate::output::is_closed_pipe(&error) => return Err(error),
@@ -242,7 +256,36 @@ fn own_model() -> anyhow::Result<PathBuf> {
     Ok(folders.data_dir().join("memo").join("default.memo"))
 }
 
-fn config(options: &ServeOptions, keys: Vec<Key>, what: &What, local: bool) -> Config {
+/// The model beside the memory, once it answers.
+fn partner(
+    options: &ServeOptions,
+    models: &Models,
+    progress: &Progress,
+) -> anyhow::Result<Option<Arc<Partner>>> {
+    let Some(url) = &options.partner else { return Ok(None) };
+    let Models::One(store) = models else {
+        bail!("--partner goes with one model, whose vocabulary it has; serve that alone");
+    };
+    progress.step("asking the partner");
+    let settings = PartnerOptions {
+        url: url.clone(),
+        timeout: Duration::from_secs(options.partner_timeout),
+        failure: match options.partner_failure {
+            OnFailure::Error => PartnerFailure::Error,
+            OnFailure::Memory => PartnerFailure::Memory,
+        },
+        top: options.partner_top,
+    };
+    Ok(Some(Arc::new(Partner::connect(settings, store.tokenizer())?)))
+}
+
+fn config(
+    options: &ServeOptions,
+    keys: Vec<Key>,
+    partner: Option<Arc<Partner>>,
+    what: &What,
+    local: bool,
+) -> Config {
     let name = match what {
         What::One(path) => name(path),
         _ => "memo".to_owned(),
@@ -267,7 +310,7 @@ fn config(options: &ServeOptions, keys: Vec<Key>, what: &What, local: bool) -> C
         LogFormat::Plain => Log::Plain,
         LogFormat::Json => Log::Json,
     };
-    Config { name, keys, hosts, origins: options.allow_origin.clone(), limits, log }
+    Config { name, keys, hosts, origins: options.allow_origin.clone(), limits, log, partner }
 }
 
 /// All API keys: from the options, from a file, and from the environment.

@@ -1,5 +1,7 @@
 //! Configuration of a server.
 
+use crate::partner::Partner;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The configuration of a server.
@@ -18,6 +20,8 @@ pub struct Config {
     pub limits: Limits,
     /// What is written to standard error.
     pub log: Log,
+    /// The neural model beside the memory, if there is one.
+    pub partner: Option<Arc<Partner>>,
 }
 
 /// What a server writes to standard error. Neither has a text of users.
@@ -34,7 +38,15 @@ impl Default for Config {
     fn default() -> Self {
         let hosts = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned).to_vec();
         let (keys, origins, limits) = (Vec::new(), Vec::new(), Limits::default());
-        Config { name: "memo".to_owned(), keys, hosts, origins, limits, log: Log::Plain }
+        Config {
+            name: "memo".to_owned(),
+            keys,
+            hosts,
+            origins,
+            limits,
+            log: Log::Plain,
+            partner: None,
+        }
     }
 }
 

@@ -66,6 +66,8 @@ pub(crate) enum ErrorCode {
     /// Too much waits already; it can be tried again soon.
     Busy,
     Cancelled,
+    /// The model beside the memory did not answer.
+    Partner,
     /// The server must be started again.
     Broken,
 }

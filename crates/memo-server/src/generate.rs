@@ -4,6 +4,7 @@
 use crate::app::AppState;
 use crate::config::Limits;
 use crate::error::{ApiError, ErrorCode};
+use crate::partner::{Beside, generate_beside};
 use crate::turns::SLICE;
 use crate::workers::Seat;
 use memo_store::{CompletionOptions, CompletionStream, CompletionToken, ReadOptions, TokenScore};
@@ -75,7 +76,23 @@ pub(crate) fn check_total(
     Err(ApiError::invalid_field("max_tokens", message))
 }
 
-/// Generates what follows a prompt, and hands each token to `receive`. The stream that is returned has ended.
+/// Generates what follows a prompt, by the memory or with its partner, and hands each token to `receive`. The stream that is
+/// returned has ended.
+pub(crate) fn generate_with(
+    app: &AppState,
+    prompt: &[u32],
+    options: &CompletionOptions,
+    beside: Option<&Beside>,
+    seat: &mut Seat,
+    receive: impl FnMut(CompletionToken),
+) -> Result<CompletionStream, ApiError> {
+    match beside {
+        Some(beside) => generate_beside(app, prompt, options, beside, seat, receive),
+        None => generate(app, prompt, options, seat, receive),
+    }
+}
+
+/// The same by the memory alone.
 pub(crate) fn generate(
     app: &AppState,
     prompt: &[u32],

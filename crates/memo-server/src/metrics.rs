@@ -53,6 +53,7 @@ pub(crate) struct Metrics {
     pub(crate) memorized: Counter,
     pub(crate) generated: Counter,
     pub(crate) scored: Counter,
+    pub(crate) partner_failures: Counter,
     memory: Family<ModelLabels, Gauge>,
     transaction: Family<ModelLabels, Gauge>,
     open: Gauge,
@@ -74,6 +75,7 @@ impl Metrics {
             memorized: Counter::default(),
             generated: Counter::default(),
             scored: Counter::default(),
+            partner_failures: Counter::default(),
             memory: Family::default(),
             transaction: Family::default(),
             open: Gauge::default(),
@@ -86,6 +88,8 @@ impl Metrics {
         registry.register("tokens_memorized", "Tokens memorized", metrics.memorized.clone());
         registry.register("tokens_generated", "Tokens generated", metrics.generated.clone());
         registry.register("tokens_scored", "Tokens of prompts scored", metrics.scored.clone());
+        let help = "Completions to which the partner gave no answer";
+        registry.register("partner_failures", help, metrics.partner_failures.clone());
         let help = "Size of the memory of each open model";
         registry.register_with_unit("memory", help, Unit::Bytes, metrics.memory.clone());
         let help = "Number of the last transaction of each open model";

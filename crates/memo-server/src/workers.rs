@@ -141,6 +141,19 @@ impl Seat {
         self.caller.waited.add(start.elapsed());
     }
 
+    /// Waits for another server, whose answers have a time limit of their own. The seat is for others meanwhile.
+    pub(crate) fn wait_for<T>(&mut self, ask: impl FnOnce() -> T) -> T {
+        if let Some(outlet) = &mut self.outlet {
+            outlet.try_flush();
+        }
+        let start = Instant::now();
+        self.leave();
+        let answer = ask();
+        self.take();
+        self.caller.waited.add(start.elapsed());
+        answer
+    }
+
     fn leave(&mut self) {
         if let Some(turn) = self.turn.take() {
             self.used += turn.elapsed();

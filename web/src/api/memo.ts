@@ -77,7 +77,12 @@ export interface Reading {
   generalize?: number;
 }
 
-export interface Options extends Reading {
+/** Who answers, where there is a neural model beside the memory. */
+export interface Asking {
+  mode?: "memory" | "both" | "model";
+}
+
+export interface Options extends Reading, Asking {
   max_tokens: number;
   temperature: number;
   seed: number;
@@ -98,8 +103,8 @@ export async function* complete(
 }
 
 export const tint = (text: string, reading: Reading) => call<wire.TokenList>("read", { json: { text, ...reading } });
-export const explain = (prompt: string, reading: Reading) =>
-  call<wire.Explanation>("explain", { json: { prompt, candidates: 5, ...reading } });
+export const explain = (prompt: string, how: Reading & Asking) =>
+  call<wire.Explanation>("explain", { json: { prompt, candidates: 5, ...how } });
 
 export const classify = (text: string) => call<wire.ClassifiedText>("lexicon/text", { json: { text } });
 export const members = (name: string, limit: number) =>

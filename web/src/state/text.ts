@@ -5,6 +5,7 @@ import { reachable, Refusal } from "../api/client";
 import * as memo from "../api/memo";
 import type { CompletionEnd, Token } from "../api/types";
 import { refresh, transaction } from "./memory";
+import { asking } from "./partner";
 import { reading } from "./switch";
 
 /** What was shown to the memory, and token by token what is to be looked at. */
@@ -15,7 +16,7 @@ export interface Spoken {
   /** The memory's last transaction then: a later one makes this a thing of the past. */
   transaction: number | null;
   /** How the memory was read. */
-  reading: memo.Reading;
+  reading: memo.Reading & memo.Asking;
   again: () => void;
 }
 
@@ -33,6 +34,7 @@ export const stale = computed(() => {
   if (!spoken.value || busy.value) return null;
   if (spoken.value.transaction !== transaction.value) return "The memory has changed since.";
   if (spoken.value.reading.generalize !== reading.value.generalize) return "Generalising was switched since.";
+  if (spoken.value.reading.mode && spoken.value.reading.mode !== asking.value.mode) return "Who answers was switched since.";
   return null;
 });
 
@@ -49,8 +51,8 @@ export function before({ prompt, tokens }: Pick<Spoken, "prompt" | "tokens">, in
 
 /** Completes the prompt, token by token as they come. */
 export const complete = (): Promise<void> =>
-  speak(complete, prompt.value, async (add, signal) => {
-    const tokens = memo.complete(prompt.value, { ...options.value, ...reading.value }, signal);
+  speak(complete, prompt.value, asking.value, async (add, signal) => {
+    const tokens = memo.complete(prompt.value, { ...options.value, ...reading.value, ...asking.value }, signal);
     for (;;) {
       const next = await tokens.next();
       if (next.done) return next.value;
@@ -60,7 +62,7 @@ export const complete = (): Promise<void> =>
 
 /** Tints the prompt's own tokens: how well does the memory know this text? */
 export const read = (): Promise<void> =>
-  speak(read, "", async (add) => {
+  speak(read, "", {}, async (add) => {
     add((await memo.tint(prompt.value, reading.value)).tokens);
     return null;
   });
@@ -72,7 +74,7 @@ export function stop(): void {
 
 type Speaker = (add: (tokens: Token[]) => void, signal: AbortSignal) => Promise<CompletionEnd | null>;
 
-async function speak(again: () => void, prompt: string, speaker: Speaker): Promise<void> {
+async function speak(again: () => void, prompt: string, asking: memo.Asking, speaker: Speaker): Promise<void> {
   stop();
   const mine = new AbortController();
   const update = (change: (spoken: Spoken) => Spoken) => {
@@ -82,7 +84,8 @@ async function speak(again: () => void, prompt: string, speaker: Speaker): Promi
     running.value = mine;
     failure.value = null;
     chosen.value = null;
-    spoken.value = { prompt, tokens: [], done: null, transaction: transaction.value, reading: reading.value, again };
+    const how = { ...reading.value, ...asking };
+    spoken.value = { prompt, tokens: [], done: null, transaction: transaction.value, reading: how, again };
   });
   try {
     const add = (tokens: Token[]) => update((was) => ({ ...was, tokens: [...was.tokens, ...tokens] }));

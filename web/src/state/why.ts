@@ -6,6 +6,7 @@ import type { Explanation } from "../api/types";
 import { Answer } from "./answer";
 import { refresh, transaction } from "./memory";
 import { say } from "./notice";
+import { asking } from "./partner";
 import { section } from "./place";
 import { reading } from "./switch";
 import { before, chosen, spoken, stale } from "./text";
@@ -45,7 +46,7 @@ export function choose(index: number): void {
 const question = computed(() => asked.value?.prompt ?? null);
 
 effect(() => {
-  const [prompt, how] = [question.value, reading.value];
+  const [prompt, how] = [question.value, { ...reading.value, ...asking.value }];
   void transaction.value;
   if (prompt === null) explanation.clear();
   else void explanation.ask(() => memo.explain(prompt, how));

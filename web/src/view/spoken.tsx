@@ -4,12 +4,14 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { ClassifiedWord, Token as Said } from "../api/types";
 import { wordsOf } from "../classes";
 import { words } from "../state/lexicon";
+import { memoryShare } from "../state/partner";
 import { busy, chosen, stale, type Spoken as Saying } from "../state/text";
 import { choose } from "../state/why";
 import { summary } from "../summary";
 import { STEPS as LENGTHS, thickness, title } from "../tint";
 import { Classes, pointing, Prompt } from "./classes";
 import { Closest } from "./closest";
+import { MixtureLegend } from "./partner";
 import { useRoving } from "./roving";
 
 export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Saying }) {
@@ -55,7 +57,7 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
           </button>
         </p>
       )}
-      <Legend />
+      <Legend mixed={tokens.some(({ mixture }) => mixture)} />
     </>
   );
 }
@@ -88,6 +90,8 @@ function Token({ token, chosen, stop, word: known, click }: TokenProps) {
   const [, space = "", word = ""] = /^(\s*)(.*)$/s.exec(token.text) ?? [];
   const lines = !word && space.includes("\n");
   const pixels = thickness(token.context_tokens);
+  const mixture = token.mixture;
+  const share = mixture ? { "--share": `${memoryShare(mixture) * 100}%` } : {};
   return (
     <span
       class={known ? "token known" : "token"}
@@ -100,8 +104,8 @@ function Token({ token, chosen, stop, word: known, click }: TokenProps) {
     >
       {word && space}
       <span
-        class={pixels ? "tint" : "tint unknown"}
-        style={{ "--sure": `${token.probability * 100}%`, "--reach": `${pixels}px` }}
+        class={`tint${pixels ? "" : " unknown"}${mixture ? " mixed" : ""}`}
+        style={{ "--sure": `${token.probability * 100}%`, "--reach": `${pixels}px`, ...share }}
       >
         {/* A line break alone has no body to tint: a sign stands for it. */}
         {word || (lines ? "↵" : space)}
@@ -111,12 +115,16 @@ function Token({ token, chosen, stop, word: known, click }: TokenProps) {
   );
 }
 
-function Legend() {
+function Legend({ mixed }: { mixed: boolean }) {
   return (
     <div class="legend" aria-label="Legend" role="group">
-      <span>
-        guessing <i class="scale" /> sure
-      </span>
+      {mixed ? (
+        <MixtureLegend />
+      ) : (
+        <span>
+          guessing <i class="scale" /> sure
+        </span>
+      )}
       <span>
         tokens of context
         {LENGTHS.map((length, index) => (

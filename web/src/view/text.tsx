@@ -5,6 +5,7 @@ import { useId } from "preact/hooks";
 import { empty } from "../state/memory";
 import { busy, complete, failure, options, prompt, read, spoken, stop } from "../state/text";
 import { generalise, lexicon } from "../state/switch";
+import { Modes } from "./partner";
 import { Failure } from "./parts";
 import { Spoken } from "./spoken";
 import { Welcome } from "./welcome";
@@ -50,6 +51,7 @@ export function Text() {
           >
             How well is it known?
           </button>
+          <Modes />
           {lexicon.value && <Generalise />}
           <button
             type="button"

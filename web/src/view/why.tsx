@@ -8,6 +8,7 @@ import { Derivation } from "./derivation";
 import { Edited, EditForm } from "./edit";
 import { Evidence } from "./evidence";
 import { General } from "./general";
+import { Both, Shares } from "./partner";
 import { Bar, Failure } from "./parts";
 import { Sources } from "./sources";
 
@@ -32,6 +33,7 @@ export function Why() {
             </span>
             <span class="detail after">{about.prompt ? `after “${tail(about.prompt, 80)}”` : "at the very beginning"}</span>
           </p>
+          {about.token.mixture && <Shares shares={about.token.mixture} />}
           <Failure error={explanation.error.value} />
           <Reasons chosen={about.token.token} />
           <EditForm key={about.prompt} prompt={about.prompt} token={about.token.text} />
@@ -56,17 +58,24 @@ function Sureness() {
 function Reasons({ chosen }: { chosen: number }) {
   const shown = candidate.value;
   const candidates = explanation.value.value?.candidates;
+  const partner = explanation.value.value?.partner;
   if (!candidates) return explanation.waiting.value ? <p class="hint">Looking…</p> : null;
   if (!shown) return <p class="hint">No candidate stands out after this.</p>;
   return (
     <div class={explanation.waiting.value ? "waiting" : ""}>
-      <h3>Candidates</h3>
-      {!candidates.some(({ token }) => token === chosen) && <p class="hint">The token itself is not among the likeliest.</p>}
-      <ul class="candidates" aria-label="Candidates">
-        {candidates.map((each) => (
-          <Choice key={each.token} candidate={each} shown={each === shown} />
-        ))}
-      </ul>
+      {partner ? (
+        <Both memory={candidates} shown={shown} partner={partner} />
+      ) : (
+        <>
+          <h3>Candidates</h3>
+          {!candidates.some(({ token }) => token === chosen) && <p class="hint">The token itself is not among the likeliest.</p>}
+          <ul class="candidates" aria-label="Candidates">
+            {candidates.map((each) => (
+              <Choice key={each.token} candidate={each} shown={each === shown} />
+            ))}
+          </ul>
+        </>
+      )}
       <Evidence evidence={shown.evidence} />
       <General general={shown.general} />
       {shown.derivation.length > 0 && (

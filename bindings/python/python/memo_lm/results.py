@@ -303,8 +303,22 @@ class ClosestPassages(ClosestPassagesMixin):
 
 
 @dataclass(frozen=True)
+class MixtureShares(Result):
+    """What a memory and a neural model beside it each gave a token."""
+
+    weight: float
+    """How much the memory counted there: from 0, not at all, to 1, alone."""
+    memory: float
+    """The probability that the memory gave it."""
+    model: float | None
+    """The probability that the model gave it; none where the model did not answer."""
+
+
+@dataclass(frozen=True)
 class CompletionToken(Result):
     """A token of a completion, or of a text that is scored."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"mixture": MixtureShares}
 
     token: int
     """The token."""
@@ -318,6 +332,8 @@ class CompletionToken(Result):
     """The layer, from 1, of the longest context that knew it; none if none did, or if that was not asked for."""
     context_tokens: int | None
     """The tokens of that context."""
+    mixture: MixtureShares | None
+    """What the memory and its partner each gave it, if it was chosen from both together."""
 
 
 @dataclass(frozen=True)

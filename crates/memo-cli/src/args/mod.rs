@@ -7,7 +7,7 @@ pub(crate) mod values;
 
 use self::lexicon::LexiconCommand;
 use self::model::ModelCommand;
-pub(crate) use self::serve::{LogFormat, ServeOptions};
+pub(crate) use self::serve::{LogFormat, OnFailure, ServeOptions};
 use self::values::between;
 use clap::{Parser, Subcommand};
 use memo_terminal::measure::MeasureOptions;

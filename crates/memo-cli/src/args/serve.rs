@@ -5,6 +5,15 @@ use crate::address::Address;
 use memo_server::Key;
 use std::path::PathBuf;
 
+/// What happens when the partner is slow, gone, or talks nonsense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum OnFailure {
+    /// The request fails.
+    Error,
+    /// The memory goes on alone.
+    Memory,
+}
+
 /// What is written to standard error while it serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum LogFormat {
@@ -24,6 +33,23 @@ pub(crate) struct ServeOptions {
     /// Where to listen: HOST:PORT, or unix:PATH for a Unix socket. Another address than this machine's own needs a key.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7700", value_parser = Address::parse)]
     pub(crate) addr: Address,
+
+    /// A neural model beside the memory: the address of llama.cpp's server, as http://127.0.0.1:8080. Both must have the same
+    /// vocabulary, which is checked.
+    #[arg(long, value_name = "URL")]
+    pub(crate) partner: Option<String>,
+
+    /// Seconds that an answer of the partner may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "partner", value_parser = between(1..=3600u64))]
+    pub(crate) partner_timeout: u64,
+
+    /// How many of its most probable tokens the partner is asked for; the rest of its mass all others share equally.
+    #[arg(long, value_name = "N", default_value_t = 128, requires = "partner", value_parser = between(1..=100_000usize))]
+    pub(crate) partner_top: usize,
+
+    /// What to do when the partner is slow, gone or talks nonsense.
+    #[arg(long, value_name = "WHAT", default_value = "error", requires = "partner")]
+    pub(crate) partner_failure: OnFailure,
 
     /// A key that clients must send, of 16 characters or more; `read:KEY` may not change the model. Can be repeated. Others
     /// can see it in the list of processes: a file or MEMO_API_KEY is better.

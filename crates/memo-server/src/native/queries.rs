@@ -3,7 +3,8 @@
 use crate::app::{App, AppState};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Query};
-use crate::generate::{checked, encode_prompt, generate, score};
+use crate::generate::{checked, encode_prompt, generate_with, score};
+use crate::partner::{Beside, Mode, PartnerExplanation, WeightField, beside};
 use crate::server::Chosen;
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
@@ -55,6 +56,10 @@ pub(crate) struct CompleteRequest {
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
     #[schema(minimum = 0, maximum = 1)]
     generalize: Option<f64>,
+    /// Who answers, where there is a partner: the memory, the model, or both, which is the default.
+    mode: Option<Mode>,
+    /// How much the memory counts beside its partner: `auto`, which is the default, or a number from 0 to 1.
+    weight: Option<WeightField>,
     /// Whether to say where the completion stands in the documents, stretch by stretch.
     #[serde(default)]
     sources: bool,
@@ -64,8 +69,10 @@ pub(crate) struct CompleteRequest {
 }
 
 impl CompleteRequest {
-    /// The tokens of the prompt, and the options.
-    fn check(self, app: &AppState) -> Result<(Vec<u32>, CompletionOptions), ApiError> {
+    /// The tokens of the prompt, the options, and the partner that is wanted.
+    fn check(self, app: &AppState) -> Result<CheckedRequest, ApiError> {
+        let beside = beside(app, self.mode, self.weight)?;
+        let beside = beside.map(|(partner, weight)| Beside { partner, weight, prompt: None });
         let (limits, default) = (&app.config.limits, CompletionOptions::default());
         let options = CompletionOptions {
             max_tokens: self.max_tokens.unwrap_or(default.max_tokens.min(limits.tokens)),
@@ -87,9 +94,12 @@ impl CompleteRequest {
             read: ReadOptions { recent: 1.0, ..reading(self.generalize) },
         };
         let options = checked(options, limits)?;
-        Ok((encode_prompt(app, &self.prompt)?, options))
+        Ok((encode_prompt(app, &self.prompt)?, options, beside))
     }
 }
+
+/// A prompt, and how to continue it.
+type CheckedRequest = (Vec<u32>, CompletionOptions, Option<Beside>);
 
 /// The end of a stream of tokens.
 #[derive(Serialize, ToSchema)]
@@ -120,11 +130,11 @@ pub(crate) async fn complete(
     if !request.stream {
         let completion = app.workers.run(move |seat| {
             let sources = request.sources;
-            let (prompt, options) = request.check(&worker)?;
+            let (prompt, options, beside) = request.check(&worker)?;
             let start = Instant::now();
             let mut tokens = Vec::new();
             let receive = |token: CompletionToken| tokens.extend((!token.end).then_some(token));
-            let stream = generate(&worker, &prompt, &options, seat, receive)?;
+            let stream = generate_with(&worker, &prompt, &options, beside.as_ref(), seat, receive)?;
             completion(&worker, &stream, tokens, start, sources)
         });
         return Ok(axum::Json(completion.await?).into_response());
@@ -132,15 +142,16 @@ pub(crate) async fn complete(
     let (checking, sources) = (App::clone(&app), request.sources);
     let events = app.workers.stream(
         move || request.check(&checking),
-        move |(prompt, options), seat, sender| {
+        move |(prompt, options, beside), seat, sender| {
             let start = Instant::now();
             let mut tokens = Vec::new();
-            let stream = generate(&worker, &prompt, &options, seat, |token| {
-                if !token.end {
-                    sender.send(event("token", &token));
-                    tokens.push(token);
-                }
-            });
+            let stream =
+                generate_with(&worker, &prompt, &options, beside.as_ref(), seat, |token| {
+                    if !token.end {
+                        sender.send(event("token", &token));
+                        tokens.push(token);
+                    }
+                });
             let last = stream.and_then(|stream| {
                 let completion = completion(&worker, &stream, tokens, start, sources)?;
                 Ok(CompletionEnd {
@@ -247,20 +258,47 @@ pub(crate) struct ExplainRequest {
     prompt: String,
     /// The number of candidates, 5 by default.
     candidates: Option<usize>,
+    /// Whether a partner's candidates are shown too, where there is one: not in mode `memory`.
+    mode: Option<Mode>,
+    /// How much the memory counts beside its partner: `auto`, which is the default, or a number from 0 to 1.
+    weight: Option<WeightField>,
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
     #[schema(minimum = 0, maximum = 1)]
     generalize: Option<f64>,
 }
 
-/// Explains the most probable continuations: how often each followed every context that the memory sees, and their sources.
-#[utoipa::path(post, path = "/api/explain", tag = "reading", request_body = ExplainRequest, responses((status = 200, body = Explanation)))]
+/// Why a memory says what it says, and what its partner says there.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ExplanationBeside {
+    #[serde(flatten)]
+    explanation: Explanation,
+    /// What the partner says, and both together; none without a partner.
+    partner: Option<PartnerExplanation>,
+}
+
+/// Explains the most probable continuations: how often each followed every context that the memory sees, and their sources. With a
+/// partner, its own candidates stand beside them.
+#[utoipa::path(post, path = "/api/explain", tag = "reading", request_body = ExplainRequest, responses((status = 200, body = ExplanationBeside)))]
 pub(crate) async fn explain(
     Chosen(app): Chosen,
-    Json(ExplainRequest { prompt, candidates, generalize }): Json<ExplainRequest>,
-) -> Result<axum::Json<Explanation>, ApiError> {
+    Json(ExplainRequest { prompt, candidates, mode, weight, generalize }): Json<ExplainRequest>,
+) -> Result<axum::Json<ExplanationBeside>, ApiError> {
     let count = candidates.unwrap_or(5).clamp(1, 50);
     let read = reading(generalize);
-    let explanation = app.read(move |_, snapshot| Ok(snapshot.explain(&prompt, count, &read)?));
+    let worker = App::clone(&app);
+    let explanation = app.workers.run(move |seat| {
+        let partner = match beside(&worker, mode, weight)? {
+            None => None,
+            Some((partner, weight)) => {
+                let tokens = encode_prompt(&worker, &prompt)?;
+                let model = seat.wait_for(|| partner.ask(&tokens))?;
+                let snapshot = worker.model.read()?;
+                Some(partner.explain(&snapshot, &tokens, &model, weight, &read, count)?)
+            }
+        };
+        let explanation = worker.model.read()?.explain(&prompt, count, &read)?;
+        Ok(ExplanationBeside { explanation, partner })
+    });
     Ok(axum::Json(explanation.await?))
 }
 

@@ -6,6 +6,7 @@ use crate::app::AppState;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::Json;
 use crate::model::Cost;
+use crate::partner::PartnerInfo;
 use crate::server::{Chosen, Server};
 use crate::tasks::{Task, TaskKind};
 use crate::workers::run_blocking;
@@ -30,6 +31,8 @@ pub(crate) struct ModelStats {
     digest: Option<Digest>,
     /// Whether a long change is being made.
     busy: bool,
+    /// The model beside it, if there is one.
+    partner: Option<PartnerInfo>,
 }
 
 /// The model in figures: documents, tokens, bytes and contexts.
@@ -41,6 +44,7 @@ pub(crate) async fn stats(Chosen(app): Chosen) -> Result<axum::Json<ModelStats>,
             stats: snapshot.stats()?,
             digest: known_digest(app, snapshot),
             busy: app.model.is_changing(),
+            partner: app.config.partner.as_ref().map(|partner| partner.info().clone()),
         })
     });
     Ok(axum::Json(stats.await?))

@@ -7,7 +7,8 @@ use super::{StopReason, Usage};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::extract::Json;
-use crate::generate::{check_total, encode_prompt, generate};
+use crate::generate::{check_total, encode_prompt, generate_with};
+use crate::partner::{self, Beside, beside};
 use crate::server::{Server, now};
 use crate::workers::Seat;
 use axum::extract::State;
@@ -21,7 +22,8 @@ use utoipa::ToSchema;
 #[schema(as = ChatRequest)]
 pub(crate) struct Request {
     /// The messages so far. The template is plain: contents, each on a line of its own, without roles, because a memory
-    /// knows texts and not conversations. So the answer is what follows the last message.
+    /// knows texts and not conversations. So the answer is what follows the last message. A partner reads them by its own
+    /// template, and the answer is then a line of its own for the memory too.
     #[schema(min_items = 1)]
     messages: Vec<Message>,
     /// The most tokens to generate; another name for `max_tokens`.
@@ -38,9 +40,8 @@ pub(crate) struct Request {
 /// A message.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct Message {
-    /// Its author; of no consequence.
-    #[serde(rename = "role")]
-    _role: String,
+    /// Its author, for a partner's template; of no consequence for the memory.
+    role: String,
     content: Option<Content>,
 }
 
@@ -97,6 +98,7 @@ pub(crate) struct Answer {
 struct Job {
     prompt: Vec<u32>,
     options: CompletionOptions,
+    beside: Option<Beside>,
     n: usize,
 }
 
@@ -105,25 +107,26 @@ pub(super) fn join(
     field: &str,
     contents: impl IntoIterator<Item = Content>,
 ) -> Result<String, ApiError> {
-    let mut texts = Vec::new();
-    for content in contents {
-        match content {
-            Content::Text(text) => texts.push(text),
-            Content::Parts(parts) => {
-                let mut whole = String::new();
-                for Part { r#type, text } in parts {
-                    let is_text = ["text", "input_text", "output_text"].contains(&&*r#type);
-                    let Some(text) = text.filter(|_| is_text) else {
-                        let message = format!("content of type {type:?} is not supported here");
-                        return Err(ApiError::invalid_field(field, message));
-                    };
-                    whole.push_str(&text);
-                }
-                texts.push(whole);
-            }
-        }
+    let texts = contents.into_iter().map(|content| text_of(field, content));
+    Ok(texts.collect::<Result<Vec<String>, _>>()?.join("\n"))
+}
+
+/// The text of a content.
+fn text_of(field: &str, content: Content) -> Result<String, ApiError> {
+    let parts = match content {
+        Content::Text(text) => return Ok(text),
+        Content::Parts(parts) => parts,
+    };
+    let mut whole = String::new();
+    for Part { r#type, text } in parts {
+        let is_text = ["text", "input_text", "output_text"].contains(&&*r#type);
+        let Some(text) = text.filter(|_| is_text) else {
+            let message = format!("content of type {type:?} is not supported here");
+            return Err(ApiError::invalid_field(field, message));
+        };
+        whole.push_str(&text);
     }
-    Ok(texts.join("\n"))
+    Ok(whole)
 }
 
 fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
@@ -140,10 +143,27 @@ fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
     let top = logprobs.then(|| top_logprobs.unwrap_or(0));
     let n = options.count();
     let limits = &app.config.limits;
+    let beside = beside(app, options.mode, options.weight.clone())?;
     let options = options.check(limits, 256, top)?;
     check_total(n, options.max_tokens, limits)?;
-    let contents = messages.into_iter().filter_map(|message| message.content);
-    Ok(Job { prompt: encode_prompt(app, &join("messages", contents)?)?, options, n })
+    let mut contents = Vec::new();
+    for Message { role, content } in messages {
+        if let Some(content) = content {
+            let content = text_of("messages", content)?;
+            contents.push(partner::Message { role, content });
+        }
+    }
+    let texts: Vec<&str> = contents.iter().map(|message| message.content.as_str()).collect();
+    let mut text = texts.join("\n");
+    let beside = match beside {
+        None => None,
+        Some((partner, weight)) => {
+            text.push('\n');
+            let prompt = Some(partner.chat(&contents)?);
+            Some(Beside { partner, weight, prompt })
+        }
+    };
+    Ok(Job { prompt: encode_prompt(app, &text)?, options, beside, n })
 }
 
 impl Job {
@@ -157,12 +177,12 @@ impl CompletionJob for Job {
     type Choice = Choice;
 
     fn complete(&self, app: &AppState, seat: &mut Seat) -> Result<(Vec<Choice>, Usage), ApiError> {
-        let (mut choices, mut generated) = (Vec::new(), 0);
+        let (mut choices, mut generated, beside) = (Vec::new(), 0, self.beside.as_ref());
         let client = seat.client();
         for index in (0..self.n).take_while(|_| !client.has_left()) {
             let (mut text, mut logprobs) = (String::new(), ChatLogprobs::default());
             let options = nth(&self.options, index);
-            let stream = generate(app, &self.prompt, &options, seat, |token| {
+            let stream = generate_with(app, &self.prompt, &options, beside, seat, |token| {
                 text.push_str(&token.text);
                 logprobs.push(app.model.tokenizer(), &token);
             })?;
@@ -184,14 +204,14 @@ impl CompletionJob for Job {
         seat: &mut Seat,
         send: &mut dyn FnMut(Choice),
     ) -> Result<Usage, ApiError> {
-        let mut generated = 0;
+        let (mut generated, beside) = (0, self.beside.as_ref());
         let client = seat.client();
         for index in (0..self.n).take_while(|_| !client.has_left()) {
             let delta = |role, content| Some(Answer { role, content });
             let first = delta(Some("assistant"), Some(String::new()));
             send(Choice { index, delta: first, ..Choice::default() });
             let options = nth(&self.options, index);
-            let stream = generate(app, &self.prompt, &options, seat, |token| {
+            let stream = generate_with(app, &self.prompt, &options, beside, seat, |token| {
                 let mut logprobs = ChatLogprobs::default();
                 logprobs.push(app.model.tokenizer(), &token);
                 let (logprobs, delta) = (self.logprobs(logprobs), delta(None, Some(token.text)));

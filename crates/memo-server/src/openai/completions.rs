@@ -7,7 +7,8 @@ use super::{StopReason, Usage};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::extract::Json;
-use crate::generate::{check_prompt, check_total, encode_prompt, generate, score};
+use crate::generate::{check_prompt, check_total, encode_prompt, generate_with, score};
+use crate::partner::{Beside, beside};
 use crate::server::{Server, now};
 use crate::workers::{Client, Seat};
 use axum::extract::State;
@@ -71,6 +72,7 @@ pub(crate) struct Choice {
 struct Job {
     prompts: Vec<Vec<u32>>,
     options: CompletionOptions,
+    beside: Option<Beside>,
     echo: bool,
     n: usize,
 }
@@ -84,6 +86,12 @@ fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
         return Err(ApiError::invalid_field("logprobs", "logprobs must be between 0 and 20"));
     }
     let (limits, n) = (&app.config.limits, options.count());
+    let beside = beside(app, options.mode, options.weight.clone())?;
+    if beside.is_some() && echo == Some(true) && logprobs.is_some() {
+        let message = "an echoed prompt has log-probabilities by the memory alone: ask with \"mode\": \"memory\"";
+        return Err(ApiError::invalid_field("echo", message));
+    }
+    let beside = beside.map(|(partner, weight)| Beside { partner, weight, prompt: None });
     let mut options = options.check(limits, 16, logprobs)?;
     // Tokens are meant as they are.
     options.heal = !matches!(prompt, Some(Prompt::Tokens(_) | Prompt::TokenLists(_)));
@@ -107,7 +115,7 @@ fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
         check_prompt(prompt, limits.prompt)?;
         app.model.read()?.config().memory.check_tokens(prompt)?;
     }
-    Ok(Job { prompts, options, echo: echo.unwrap_or(false), n })
+    Ok(Job { prompts, options, beside, echo: echo.unwrap_or(false), n })
 }
 
 impl Job {
@@ -164,7 +172,7 @@ impl CompletionJob for Job {
 
     fn complete(&self, app: &AppState, seat: &mut Seat) -> Result<(Vec<Choice>, Usage), ApiError> {
         let tokenizer = app.model.tokenizer();
-        let (mut choices, mut generated) = (Vec::new(), 0);
+        let (mut choices, mut generated, beside) = (Vec::new(), 0, self.beside.as_ref());
         let mut begun = Default::default();
         for (index, prompt, options) in self.prompts(seat.client()) {
             // What is echoed is the same for all completions of a prompt.
@@ -172,7 +180,7 @@ impl CompletionJob for Job {
                 begun = self.begin(app, prompt, seat)?;
             }
             let (mut text, mut logprobs): (String, Logprobs) = begun.clone();
-            let stream = generate(app, prompt, &options, seat, |token| {
+            let stream = generate_with(app, prompt, &options, beside, seat, |token| {
                 text.push_str(&token.text);
                 logprobs.push(tokenizer, token.token, &token.text, token.score.as_ref());
             })?;
@@ -189,7 +197,7 @@ impl CompletionJob for Job {
         send: &mut dyn FnMut(Choice),
     ) -> Result<Usage, ApiError> {
         let tokenizer = app.model.tokenizer();
-        let (mut generated, mut begun) = (0, Default::default());
+        let (mut generated, mut begun, beside) = (0, Default::default(), self.beside.as_ref());
         for (index, prompt, options) in self.prompts(seat.client()) {
             if index % self.n == 0 {
                 begun = self.begin(app, prompt, seat)?;
@@ -199,7 +207,7 @@ impl CompletionJob for Job {
             if self.echo {
                 send(self.choice(index, text, logprobs, None));
             }
-            let stream = generate(app, prompt, &options, seat, |token| {
+            let stream = generate_with(app, prompt, &options, beside, seat, |token| {
                 let mut logprobs = Logprobs::after(chars);
                 logprobs.push(tokenizer, token.token, &token.text, token.score.as_ref());
                 chars = logprobs.chars();

@@ -5,6 +5,7 @@ use crate::config::Limits;
 use crate::error::ApiError;
 use crate::generate::checked;
 use crate::native::queries::reading;
+use crate::partner::{Mode, WeightField};
 use memo::readout::Sampling;
 use memo_store::{CompletionOptions, ReadOptions, fresh_seed};
 use serde::Deserialize;
@@ -61,6 +62,10 @@ pub(super) struct Options {
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
     #[schema(minimum = 0, maximum = 1)]
     pub(super) generalize: Option<f64>,
+    /// Who answers, where there is a partner: the memory, the model, or both, which is the default.
+    pub(super) mode: Option<Mode>,
+    /// How much the memory counts beside its partner: `auto`, which is the default, or a number from 0 to 1.
+    pub(super) weight: Option<WeightField>,
     /// Everything else.
     #[serde(flatten)]
     #[schema(ignore)]

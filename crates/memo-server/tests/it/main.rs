@@ -11,4 +11,5 @@ mod mcp;
 mod models;
 mod native;
 mod openai;
+mod partner;
 mod requests;

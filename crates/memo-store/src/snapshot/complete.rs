@@ -13,7 +13,9 @@ use super::{
     MatchKind, MatchedContext, Passage, PromptMatch, ReadOptions, Snapshot, Stretch, TokenScore,
 };
 use crate::error::Error;
-use memo::readout::{Choice, Generation, Sampling, Scratch};
+use memo::readout::{
+    Choice, Generation, ModelTop, Sampling, Scratch, Shares, Vocabularies, Weight,
+};
 use memo::sparse::Memory;
 use memo_text::{StreamDecoder, Tokenizer};
 use serde::Serialize;
@@ -148,12 +150,43 @@ pub struct CompletionToken {
     pub layer: Option<u32>,
     /// The tokens of that context.
     pub context_tokens: Option<u32>,
+    /// What the memory and its partner each gave it, if it was chosen from both together.
+    pub mixture: Option<MixtureShares>,
     /// Its log-probability and those of the most probable ones.
     #[serde(skip)]
     pub score: Option<TokenScore>,
     /// Whether it is the end of the document, which adds no text. The end is given only with probabilities.
     #[serde(skip)]
     pub end: bool,
+}
+
+/// What a memory and a neural model beside it each gave a token.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct MixtureShares {
+    /// How much the memory counted there: from 0, not at all, to 1, alone.
+    pub weight: f64,
+    /// The probability that the memory gave it.
+    pub memory: f64,
+    /// The probability that the model gave it; none where the model did not answer.
+    pub model: Option<f64>,
+}
+
+impl From<Shares> for MixtureShares {
+    fn from(Shares { weight, memory, model }: Shares) -> Self {
+        MixtureShares { weight, memory, model }
+    }
+}
+
+/// What a neural model says beside a memory, and how the two go together.
+#[derive(Clone, Debug)]
+pub struct Beside<'a> {
+    /// Its most probable next tokens; none if it did not answer, so that the memory alone counts.
+    pub model: Option<&'a ModelTop>,
+    /// How much the memory counts.
+    pub weight: Weight,
+    /// How their tokens are the same.
+    pub vocabularies: Vocabularies,
 }
 
 impl CompletionToken {
@@ -171,6 +204,7 @@ impl CompletionToken {
             best: score.as_ref().map(|score| score.best == token),
             layer: context.map(|context| context.layer),
             context_tokens: context.map(|context| context.context_tokens),
+            mixture: None,
             score,
             end: false,
         }
@@ -216,6 +250,21 @@ pub struct CompletionChoice {
     chosen: Chosen,
     score: Option<TokenScore>,
     context: Option<MatchedContext>,
+    mixture: Option<MixtureShares>,
+}
+
+impl CompletionChoice {
+    fn new(chosen: Chosen, score: Option<TokenScore>, context: Option<MatchedContext>) -> Self {
+        CompletionChoice { chosen, score, context, mixture: None }
+    }
+
+    /// The token, if it is one that goes on with the text or ends it.
+    pub fn token(&self) -> Option<u32> {
+        match &self.chosen {
+            Chosen::Next(choice) => Some(choice.token),
+            _ => None,
+        }
+    }
 }
 
 enum Chosen {
@@ -313,7 +362,7 @@ impl CompletionStream {
             let search = Search { memory, tokenizer: &self.tokenizer };
             let found = search.find(&self.prompt, self.healing.clone(), self.options.heal)?;
             let chosen = Chosen::Found(Box::new(found));
-            return Ok(Some(CompletionChoice { chosen, score: None, context: None }));
+            return Ok(Some(CompletionChoice::new(chosen, None, None)));
         }
         let Self { generation, options, tokenizer, .. } = self;
         if let Some(healing) = &mut self.healing {
@@ -327,7 +376,7 @@ impl CompletionStream {
                 }
                 _ => None,
             };
-            return Ok(Some(CompletionChoice { chosen, score, context }));
+            return Ok(Some(CompletionChoice::new(chosen, score, context)));
         }
         let mut readout = options.read.readout();
         if !options.guesses() {
@@ -354,7 +403,7 @@ impl CompletionStream {
             };
             if let Some(reason) = end {
                 let chosen = Chosen::End(reason);
-                return Ok(Some(CompletionChoice { chosen, score: None, context: None }));
+                return Ok(Some(CompletionChoice::new(chosen, None, None)));
             }
         }
         let context = if options.contexts {
@@ -362,7 +411,37 @@ impl CompletionStream {
         } else {
             None
         };
-        Ok(Some(CompletionChoice { chosen: Chosen::Next(choice), score, context }))
+        Ok(Some(CompletionChoice::new(Chosen::Next(choice), score, context)))
+    }
+
+    /// Chooses the next token from the memory and a neural model beside it, without going on; `None` at the end. The prompt is
+    /// taken as it is: nothing is looked for or put right.
+    pub fn choose_beside(
+        &mut self,
+        memory: &Memory,
+        beside: &Beside<'_>,
+    ) -> Result<Option<CompletionChoice>, Error> {
+        if self.finish.is_some() {
+            return Ok(None);
+        }
+        let Beside { model, weight, vocabularies } = beside;
+        // The model knows the text so far; the memory says what it knows besides.
+        let readout = ReadOptions { recent: 0.0, ..self.options.read }.readout();
+        let (choice, mixture) =
+            self.generation.choose_mixed(memory, &readout, *model, *weight, vocabularies)?;
+        let token = choice.token;
+        let score = self.options.top.map(|top| TokenScore::of_mixture(&mixture, token, top));
+        let known = vocabularies.to_memory(token);
+        let context = if self.options.contexts && known == token {
+            let context = self.generation.context().iter();
+            let context: Vec<u32> = context.map(|&t| vocabularies.to_memory(t)).collect();
+            MatchedContext::of(memory, &context, token)?
+        } else {
+            None
+        };
+        let shares = Some(MixtureShares::from(mixture.shares(token)));
+        let chosen = CompletionChoice::new(Chosen::Next(choice), score, context);
+        Ok(Some(CompletionChoice { mixture: shares, ..chosen }))
     }
 
     /// Goes on from where the prompt was found.
@@ -379,7 +458,8 @@ impl CompletionStream {
     }
 
     /// Goes on with what was chosen: mostly makes a token part of the completion.
-    pub fn accept(&mut self, CompletionChoice { chosen, score, context }: CompletionChoice) {
+    pub fn accept(&mut self, choice: CompletionChoice) {
+        let CompletionChoice { chosen, score, context, mixture } = choice;
         let choice = match chosen {
             Chosen::Next(choice) => choice,
             Chosen::Healed(token) => return self.heal(token, score, context),
@@ -389,13 +469,13 @@ impl CompletionStream {
         };
         let token = choice.token;
         self.generation.accept(choice);
-        if token == self.tokenizer.eos() {
+        if token == self.tokenizer.eos() || self.options.sampling.stop.contains(&token) {
             // Bytes of a character that the document itself does not complete.
             let rest = self.decoder.take().map_or_else(String::new, StreamDecoder::finish);
             self.filter.append(&rest);
             if score.is_some() {
                 let end = CompletionToken::new(token, String::new(), score, context);
-                self.filter.push(CompletionToken { end: true, ..end });
+                self.filter.push(CompletionToken { end: true, mixture, ..end });
             }
             return self.end(FinishReason::End);
         }
@@ -404,7 +484,8 @@ impl CompletionStream {
         if self.generated == 0 {
             text = self.first_text(&text);
         }
-        self.take(token, text, score, context);
+        let token = CompletionToken::new(token, text, score, context);
+        self.take(CompletionToken { mixture, ..token });
     }
 
     /// The text of the first token, as it goes on after a prompt that was put right: with what the last word lacked, or without
@@ -438,7 +519,7 @@ impl CompletionStream {
             self.decoder = Some(decoder);
             if beyond {
                 self.generation.count(token);
-                self.take(token, text, score, context);
+                self.take(CompletionToken::new(token, text, score, context));
             }
         }
         self.healing = None;
@@ -452,19 +533,13 @@ impl CompletionStream {
     }
 
     /// Adds a token to the completion.
-    fn take(
-        &mut self,
-        token: u32,
-        text: String,
-        score: Option<TokenScore>,
-        context: Option<MatchedContext>,
-    ) {
+    fn take(&mut self, token: CompletionToken) {
         if let (0, [said @ .., _]) = (self.generated, self.generation.context()) {
             self.said = said.to_vec();
         }
         self.generated += 1;
-        self.last.push(token);
-        self.filter.push(CompletionToken::new(token, text, score, context));
+        self.last.push(token.token);
+        self.filter.push(token);
         if self.filter.stopped() {
             return self.end(FinishReason::Stop);
         }
@@ -485,6 +560,13 @@ impl CompletionStream {
     pub fn cancel(&mut self) {
         if self.finish.is_none() {
             self.end(FinishReason::Cancelled);
+        }
+    }
+
+    /// Ends the completion where it is, because it cannot be longer.
+    pub fn limit(&mut self) {
+        if self.finish.is_none() {
+            self.end(FinishReason::Length);
         }
     }
 

@@ -32,8 +32,8 @@ mod verify;
 pub use self::attribution::{Stretch, StretchSource};
 pub use self::closest::{ClosestPassages, Passage};
 pub use self::complete::{
-    Completion, CompletionChoice, CompletionOptions, CompletionStream, CompletionToken,
-    CompletionTokens, FinishReason, fresh_seed,
+    Beside, Completion, CompletionChoice, CompletionOptions, CompletionStream, CompletionToken,
+    CompletionTokens, FinishReason, MixtureShares, fresh_seed,
 };
 pub use self::diff::{DocumentDiff, ModelDiff, PromptDiff};
 pub use self::documents::{

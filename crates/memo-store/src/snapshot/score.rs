@@ -4,7 +4,8 @@ use super::{ReadOptions, Snapshot};
 use crate::error::Error;
 use crate::progress::Observer;
 use memo::readout::{
-    BACKOFF, Confidence, Distribution, Scratch, best_at, map_confidences, map_distributions,
+    BACKOFF, Confidence, Distribution, Mixture, Scratch, best_at, map_confidences,
+    map_distributions,
 };
 use serde::Serialize;
 use std::ops::Range;
@@ -41,6 +42,15 @@ impl TokenScore {
             }
         };
         Ok(TokenScore { logprob: logprob(token)?, best, top })
+    }
+
+    /// The same in the mixture of a memory and a neural model.
+    pub fn of_mixture(mixture: &Mixture, token: u32, top: usize) -> Self {
+        let logprob = |token| libm::log(mixture.probability(token));
+        let best = mixture.top(top.max(1));
+        let first = best.first().map_or(token, |&(token, _)| token);
+        let top = best.into_iter().take(top).map(|(token, _)| (token, logprob(token))).collect();
+        TokenScore { logprob: logprob(token), best: first, top }
     }
 
     /// The token's probability.

@@ -117,6 +117,18 @@ impl Drawing {
     }
 }
 
+/// Draws from a list of probabilities, the best first.
+pub(super) fn draw_listed(list: &[(u32, f64)], sampling: &Sampling, draws: &mut Draws) -> u32 {
+    let &Sampling { temperature, top_k, top_p, .. } = sampling;
+    let kept = if top_k > 0 { top_k.min(list.len()) } else { list.len() };
+    let most = list.first().map_or(1.0, |&(_, p)| p);
+    // Relative to the largest, so that a low temperature does not make everything 0.
+    let weighed = list[..kept].iter();
+    let weighed: Vec<(u32, f64)> =
+        weighed.map(|&(token, p)| (token, libm::pow(p / most, 1.0 / temperature))).collect();
+    pick(&weighed[..nucleus(&weighed, top_p * sum(&weighed))], draws)
+}
+
 fn sum(list: &[(u32, f64)]) -> f64 {
     list.iter().map(|&(_, p)| p).sum()
 }

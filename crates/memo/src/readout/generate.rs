@@ -113,6 +113,16 @@ impl Generation {
         &self.context
     }
 
+    /// What was read last, for other ways to choose.
+    pub(super) fn scratch_mut(&mut self) -> &mut Scratch {
+        &mut self.scratch
+    }
+
+    /// How tokens are picked, and the draws to come.
+    pub(super) fn sampling(&self) -> (&Sampling, Draws) {
+        (&self.sampling, self.draws)
+    }
+
     /// Chooses the next token without going on: choosing again, from the same memory, gives the same token.
     pub fn choose(&mut self, memory: &Memory, readout: &Backoff) -> Result<Choice, Error> {
         if self.sampling.temperature > 0.0 || self.sampling.penalizes() {
@@ -200,6 +210,12 @@ pub struct Choice {
     pub token: u32,
     draws: Draws,
     window: usize,
+}
+
+impl Choice {
+    pub(super) fn new(token: u32, draws: Draws, window: usize) -> Self {
+        Choice { token, draws, window }
+    }
 }
 
 /// A continuation of a prompt, token by token, until a stop token.

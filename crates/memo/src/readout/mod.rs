@@ -1,7 +1,8 @@
 //! The read-out: how what slots remember becomes a probability for every next token.
 //!
 //! [`Backoff`] goes from the shortest context to the longest and lets each correct the shorter ones; then it weighs whether the
-//! text so far is being quoted. [`BACKOFF`] is the one to use. [`score`] and [`Generator`] work with it.
+//! text so far is being quoted. [`BACKOFF`] is the one to use. [`score`] and [`Generator`] work with it;
+//! [`Mixture`] puts it beside a neural model.
 
 mod ahead;
 mod align;
@@ -13,12 +14,14 @@ mod draw;
 mod general;
 mod generate;
 mod matching;
+mod mixture;
 mod penalty;
 mod recent;
 mod repair;
 mod respell;
 mod score;
 mod trust;
+mod weight;
 
 pub use self::backoff::{BACKOFF, Backoff, Scratch};
 pub use self::confidence::Confidence;
@@ -26,7 +29,9 @@ pub use self::constants::{Constants, Recency};
 pub use self::distribution::Distribution;
 pub use self::generate::{Choice, Generation, Generator, Sampling};
 pub use self::matching::Matching;
+pub use self::mixture::{Mixture, ModelTop, NotATop, Shares, Vocabularies};
 pub use self::repair::Repair;
 pub use self::score::{
     best_all, best_at, map_confidences, map_distributions, map_distributions_all, score, score_at,
 };
+pub use self::weight::{Auto, Known, Weight};

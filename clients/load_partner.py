@@ -1,0 +1,113 @@
+"""Twenty clients of a memory beside a neural model for half a minute; then the same while it is killed in the middle.
+
+    python clients/load_partner.py target/release/memo MODEL.gguf [SECONDS]
+
+Without a MODEL.gguf of your own, `tiny` is the one that the tests make.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import requests
+
+from llama import Llama, tiny
+
+CLIENTS = 20
+TOKENS = 32
+NOTE = "The spare key of the mill is under the blue stone by the well. Marta keeps nine hives of bees on its roof.\n"
+PROMPTS = ["The spare key of the mill is", "Marta keeps nine", "Once upon a time there was", "The weather in the north"]
+
+
+class Client(threading.Thread):
+    """Asks one thing after the other until its time is over."""
+
+    def __init__(self, url: str, number: int, until: float) -> None:
+        super().__init__()
+        self.url, self.number, self.until = url, number, until
+        self.whole: list[float] = []
+        self.first: list[float] = []
+        self.tokens = self.errors = 0
+        self.longest = 0.0
+
+    def run(self) -> None:
+        while time.monotonic() < self.until:
+            start = time.monotonic()
+            try:
+                self.ask(start)
+                self.whole.append(time.monotonic() - start)
+            except ValueError:
+                self.errors += 1
+                time.sleep(0.2)
+            self.longest = max(self.longest, time.monotonic() - start)
+
+    def ask(self, start: float) -> None:
+        body = {"prompt": PROMPTS[self.number % len(PROMPTS)], "max_tokens": TOKENS, "stream": True}
+        with requests.post(f"{self.url}/api/complete", json=body, stream=True, timeout=300) as response:
+            if response.status_code != 200:
+                raise ValueError(response.text)
+            lines = (line for line in response.iter_lines() if line.startswith(b"data: "))
+            for number, line in enumerate(lines):
+                event = json.loads(line[6:])
+                if "error" in event:
+                    raise ValueError(event)
+                if number == 0:
+                    self.first.append(time.monotonic() - start)
+                self.tokens += "token" in event
+
+
+def measure(memo: str, model: Path, weights: Path, seconds: float, failure: str, kill: bool) -> None:
+    llama = Llama(weights)
+    command = [memo, "serve", str(model), "--addr", "127.0.0.1:0", "--partner", llama.url, "--partner-failure", failure]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert server.stdout
+    url = server.stdout.readline().removeprefix("listening on ").strip()
+    begun = time.monotonic()
+    clients = [Client(url, number, begun + seconds) for number in range(CLIENTS)]
+    for client in clients:
+        client.start()
+    if kill:
+        time.sleep(seconds / 2)
+        llama.kill()
+    for client in clients:
+        client.join()
+    over = time.monotonic() - begun
+    llama.kill()
+    server.terminate()
+    server.wait()
+    whole = [each for client in clients for each in client.whole]
+    first = sorted(each for client in clients for each in client.first)
+    name = f"killed after {seconds / 2:.0f} s, --partner-failure {failure}" if kill else "undisturbed"
+    print(
+        f"| {name} | {len(whole)} | {sum(client.errors for client in clients)} "
+        f"| {sum(client.tokens for client in clients) / over:.1f} | {statistics.median(first):.2f} s "
+        f"| {first[int(len(first) * 0.99)]:.2f} s | {max(client.longest for client in clients):.1f} s "
+        f"| {over:.1f} s |",
+        flush=True,
+    )
+
+
+def main(memo: str, weights: str, seconds: str = "30") -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        path = tiny(home / "tiny.gguf") if weights == "tiny" else Path(weights)
+        (home / "note.txt").write_text(NOTE)
+        model = home / "notes.memo"
+        for command in (
+            ["init", str(model), "--tokenizer", str(path)],
+            ["memorize", str(model), str(home / "note.txt")],
+        ):
+            subprocess.run([memo, *command], check=True, stdout=subprocess.DEVNULL)
+        print("| partner | answered | refused | tokens/s | first token, median | 99 % | longest request | all ended |")
+        print("|---|---|---|---|---|---|---|---|")
+        for failure, kill in (("error", False), ("error", True), ("memory", True)):
+            measure(memo, model, path, float(seconds), failure, kill)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
