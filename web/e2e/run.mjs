@@ -8,6 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { more } from "./inside.mjs";
 import { serve } from "./server.mjs";
 import { models } from "./models.mjs";
 import { steps } from "./steps.mjs";
@@ -54,7 +55,7 @@ const shot = async (page, name) => {
 
 try {
   const walk = { open, shot, folder, url: server.url };
-  for (const [name, step] of Object.entries({ ...steps, ...models })) {
+  for (const [name, step] of Object.entries({ ...steps, ...more, ...models })) {
     const begun = Date.now();
     try {
       await step(walk);

@@ -20,12 +20,12 @@ when = [["{x}", "works at", "{y}"], ["{y}", "stands in", "{z}"]]
 then = ["{x}", "home", "{z}"]
 `;
 
-const button = (page, name) => page.getByRole("button", { name, exact: true });
-const tokens = (page) => page.getByRole("listbox", { name: "Tokens" }).getByRole("option");
-const digest = (page) => page.getByLabel("The memory").locator("code").getAttribute("title");
-const row = (page, id) => page.getByRole("list", { name: "Documents" }).getByRole("button", { name: id });
+export const button = (page, name) => page.getByRole("button", { name, exact: true });
+export const tokens = (page) => page.getByRole("listbox", { name: "Words" }).getByRole("option");
+export const digest = (page) => page.getByLabel("The memory").locator("code").getAttribute("title");
+export const row = (page, id) => page.getByRole("list", { name: "Documents" }).getByRole("button", { name: id });
 
-async function paste(page, id, text) {
+export async function paste(page, id, text) {
   await button(page, "Add").click();
   const dialog = page.getByRole("dialog", { name: "Add a document" });
   await dialog.getByRole("textbox", { name: "Text" }).fill(text);
@@ -34,14 +34,14 @@ async function paste(page, id, text) {
   await row(page, id).waitFor();
 }
 
-async function complete(page, prompt) {
+export async function complete(page, prompt) {
   await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
   await button(page, "Complete").click();
   return said(page);
 }
 
 /** What was said, once all of it is. */
-async function said(page) {
+export async function said(page) {
   await page.getByText(/ a second|nothing to say/).waitFor();
   return (await tokens(page).allTextContents()).join("");
 }
@@ -57,7 +57,7 @@ async function rollBackLast(page) {
 }
 
 /** Waits until the digest in the header is this one. */
-const becomes = (page, digest) =>
+export const becomes = (page, digest) =>
   page.waitForFunction((digest) => document.querySelector(".facts code")?.title === digest, digest);
 
 /** Waits until it is another one. */
@@ -505,6 +505,11 @@ export const steps = {
     await rules.fill(FAMILY);
     await knowledge.getByRole("status", { name: "Preview" }).getByText("Nothing new would follow.").waitFor();
     assert.ok(await button(knowledge, "Add rules").isDisabled());
+    await page.keyboard.press("Escape");
+    await page.getByText("This key may read the memory, but not change it.").waitFor();
+    assert.ok(await button(page, "Add").isDisabled());
+    await row(page, "ferry.txt").click();
+    for (const name of ["Retire", "Forget…"]) assert.ok(await button(page, name).isDisabled(), name);
     await page.context().close();
   },
 };

@@ -1,28 +1,43 @@
-// The place of an excerpt in a document, and as much of the text around it as a page can show.
+// The place of an excerpt in a document, and the document in parts that a browser can show however long it is.
 
 import type { Excerpt } from "./api/types";
 
-export interface Located {
-  before: string;
-  mark: string;
-  after: string;
-  /** Not all of the text is there. */
-  cut: boolean;
+/** Characters from `start` up to `end`. */
+export interface Place {
+  start: number;
+  end: number;
 }
 
-const LONGEST = 100_000;
+/** Where an excerpt stands: where its surroundings match, too. */
+export function locate(text: string, excerpt: Excerpt | null): Place | null {
+  if (!excerpt) return null;
+  const mark = excerpt.match + excerpt.token;
+  const at = text.indexOf(excerpt.before + mark + excerpt.after);
+  if (at < 0) return null;
+  const start = at + excerpt.before.length;
+  return { start, end: start + mark.length };
+}
 
-export function locate(text: string, excerpt: Excerpt | null, longest = LONGEST): Located {
-  const mark = excerpt ? excerpt.match + excerpt.token : "";
-  const place = excerpt ? text.indexOf(excerpt.before + mark + excerpt.after) : -1;
-  const start = place < 0 || !excerpt ? 0 : place + excerpt.before.length;
-  const end = place < 0 ? 0 : start + mark.length;
-  const first = Math.max(0, Math.min(start - longest / 2, text.length - longest));
-  const last = Math.max(end, first + longest);
-  return {
-    before: text.slice(first, start),
-    mark: text.slice(start, end),
-    after: text.slice(end, last),
-    cut: first > 0 || last < text.length,
-  };
+/** Characters of a part. Parts out of sight cost next to nothing, and a part is laid out at once. */
+const PART = 20_000;
+
+/** All of a text in parts, cut at line breaks if there are any, else at spaces, and not in the place to be kept whole. */
+export function parts(text: string, keep: Place | null, size = PART): Place[] {
+  const found: Place[] = [];
+  for (let start = 0; start < text.length; ) {
+    let end = start + size < text.length ? cutBefore(text, start, start + size) : text.length;
+    if (keep && keep.start < end && end < keep.end) end = keep.end;
+    found.push({ start, end });
+    start = end;
+  }
+  return found;
+}
+
+function cutBefore(text: string, start: number, end: number): number {
+  for (const sign of ["\n", " "]) {
+    const at = text.lastIndexOf(sign, end - 1);
+    if (at >= start) return at + 1;
+  }
+  // Not between the halves of a character.
+  return /[\uD800-\uDBFF]/.test(text[end - 1]!) && end - 1 > start ? end - 1 : end;
 }

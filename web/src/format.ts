@@ -13,6 +13,9 @@ export function percent(share: number): string {
   return `${(share * 100).toFixed(share === 1 || share === 0 ? 0 : 1)} %`;
 }
 
+/** Of shares that are added up, small ones too have digits. */
+export const share = (of: number): string => (of > 0 && of < 0.001 ? `${Number((of * 100).toPrecision(1))} %` : percent(of));
+
 export function bytes(n: number): string {
   const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
   const power = Math.min(units.length - 1, n < 1 ? 0 : Math.floor(Math.log2(n) / 10));

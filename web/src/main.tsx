@@ -10,6 +10,7 @@ import "./style/text.css";
 import "./style/why.css";
 import "./style/partner.css";
 import "./style/knowledge.css";
+import "./style/inside.css";
 
 render(<App />, document.body);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, count, percent, plural, short, tail, visible } from "../src/format";
+import { ago, bytes, count, percent, plural, share, short, tail, visible } from "../src/format";
 
 test("a percentage never claims a certainty that is not there", () => {
   expect([0, 0.00004, 0.123, 0.9994, 0.99999, 1].map(percent)).toEqual([
@@ -32,4 +32,11 @@ test("tokens, digests and long prompts can be read at a glance", () => {
   expect(short("e83a503842668cbd93372661fbcba883fa91c2bbf2267af1f9fdb89163ae945a")).toBe("e83a5038…945a");
   expect(tail("short", 10)).toBe("short");
   expect(tail("the ferry leaves at seven", 12)).toBe("… at seven");
+});
+
+test("small shares of a sum keep a digit", () => {
+  expect(share(0.25)).toBe("25.0 %");
+  expect(share(0.000_31)).toBe("0.03 %");
+  expect(share(0.000_002)).toBe("0.0002 %");
+  expect(share(0)).toBe("0 %");
 });

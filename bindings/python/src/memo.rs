@@ -453,6 +453,10 @@ impl Memo {
         self.read_json(py, Snapshot::stats)
     }
 
+    fn fill(&self, py: Python<'_>) -> PyResult<String> {
+        self.read_json(py, Snapshot::fill)
+    }
+
     #[getter]
     fn lexicon(&self, py: Python<'_>) -> PyResult<Option<Lexicon>> {
         self.read(py, |model| Ok(model.lexicon().cloned().map(Lexicon::from)))
@@ -750,6 +754,18 @@ impl Memo {
     ) -> PyResult<String> {
         let (prompt, read) = (tokens(&prompt), reading(generalize)?);
         self.read_json(py, |model| model.explain_tokens(&prompt, candidates, &read))
+    }
+
+    #[pyo3(signature = (prompt, candidates=3, generalize=1.0))]
+    fn breakdown(
+        &self,
+        py: Python<'_>,
+        prompt: Tokens<'_>,
+        candidates: usize,
+        generalize: f64,
+    ) -> PyResult<String> {
+        let (prompt, read) = (tokens(&prompt), reading(generalize)?);
+        self.read_json(py, |model| model.breakdown_tokens(&prompt, candidates, &read))
     }
 }
 

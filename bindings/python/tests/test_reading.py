@@ -326,3 +326,15 @@ def test_an_explanation_is_a_table_in_a_notebook(memo: Memo) -> None:
     ):
         assert part in table
     assert "<b>bold" not in table
+
+
+def test_a_breakdown_adds_up(notes: Memo) -> None:
+    """Every probability is the sum of what is shown, and a context of one token has no noise."""
+    parts = notes.breakdown("The owl reads", 2)
+    for each in parts.candidates:
+        terms = [each.prior, *each.contexts, each.quote, each.general, each.recent]
+        assert sum(terms) == pytest.approx(each.probability)
+    assert [each.text for each in parts.tokens] == ["The", " owl", " reads"]
+    pairs, *others = notes.fill().slots
+    assert pairs.false_match == 0
+    assert all(0 < slot.false_match < 1e-6 for slot in others if slot.cells)

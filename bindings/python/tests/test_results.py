@@ -41,6 +41,8 @@ def test_results_become_plain_data(notes: Memo) -> None:
         (notes.docs()[0], json.loads(notes.core.docs())[0]),
         (notes.log()[0], json.loads(notes.core.log())[0]),
         (notes.stats(), json.loads(notes.core.stats())),
+        (notes.fill(), json.loads(notes.core.fill())),
+        (notes.breakdown("The owl"), json.loads(notes.core.breakdown(notes.encode("The owl")))),
         (notes.show("owl"), json.loads(notes.core.show("owl"))),
         (notes.explain("The owl"), json.loads(notes.core.explain(notes.encode("The owl")))),
     ):

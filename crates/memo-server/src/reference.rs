@@ -4,7 +4,8 @@
 
 use crate::harness;
 use crate::native::{
-    changes, documents, facts, forgetting, graphs, lexicon, models, queries, rules, status, tasks,
+    changes, documents, facts, forgetting, graphs, inside, lexicon, models, queries, rules, status,
+    tasks,
 };
 use crate::openai::{self, chat, completions, responses};
 use crate::server::Server;
@@ -29,7 +30,7 @@ use utoipa::openapi::{Content, OpenApi, Ref, ResponseBuilder};
         documents::retire, documents::restore,
         forgetting::forget, forgetting::forget_document, forgetting::prove,
         queries::complete, queries::read_text, queries::explain, queries::find,
-        queries::closest,
+        queries::closest, inside::breakdown, inside::fill,
         facts::ask, facts::state, graphs::list, graphs::export, graphs::add,
         rules::list, rules::add, rules::preview, rules::why,
         lexicon::show, lexicon::text, lexicon::word, lexicon::class,

@@ -3,7 +3,8 @@
 use crate::error::ApiError;
 use crate::guard::{AccessControl, authorize, cors, handle_request};
 use crate::native::{
-    changes, documents, facts, forgetting, graphs, lexicon, models, queries, rules, status, tasks,
+    changes, documents, facts, forgetting, graphs, inside, lexicon, models, queries, rules, status,
+    tasks,
 };
 use crate::openai::{self, chat, completions, responses};
 use crate::server::Server;
@@ -49,6 +50,8 @@ pub(crate) fn router(server: &Server) -> Router {
         .route("/api/complete", post(queries::complete))
         .route("/api/read", post(queries::read_text))
         .route("/api/explain", post(queries::explain))
+        .route("/api/breakdown", post(inside::breakdown))
+        .route("/api/fill", get(inside::fill))
         .route("/api/find", post(queries::find))
         .route("/api/prove", post(forgetting::prove))
         .route("/api/closest", get(queries::closest))

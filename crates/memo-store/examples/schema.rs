@@ -2,10 +2,11 @@
 //! makes its result types from.
 
 use memo_store::{
-    AddedGraph, AddedRules, ChangeReport, ClassMembers, ClosestPassages, Completion, DigestReport,
-    Document, DocumentText, EditReport, Explanation, Facts, ForgetPreview, FreezeReport,
-    GraphStats, MemorizeReport, MergeReport, Proof, RebuildReport, RecallReport, Receipt, Rule,
-    RulesPreview, ScoreReport, Stats, TextMatches, Transaction, VerifyReport, WordClass,
+    AddedGraph, AddedRules, Breakdown, ChangeReport, ClassMembers, ClosestPassages, Completion,
+    DigestReport, Document, DocumentText, EditReport, Explanation, Facts, ForgetPreview,
+    FreezeReport, GraphStats, MemorizeReport, MemoryFill, MergeReport, Proof, RebuildReport,
+    RecallReport, Receipt, Rule, RulesPreview, ScoreReport, Stats, TextMatches, Transaction,
+    VerifyReport, WordClass,
 };
 use utoipa::OpenApi;
 
@@ -32,6 +33,8 @@ use utoipa::OpenApi;
     Proof,
     Completion,
     Explanation,
+    Breakdown,
+    MemoryFill,
     RecallReport,
     ScoreReport,
     Facts,

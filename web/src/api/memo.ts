@@ -66,6 +66,11 @@ export const previewForgetFacts = (facts: FactPattern) =>
 export const forgetFacts = (facts: FactPattern) => patiently<wire.Receipt>("forget", { json: { facts } });
 export const why = (statement: string) => call<wire.Derivation>(`why?${query({ statement })}`);
 
+export const graphs = () => call<wire.GraphList>(`graphs?${query({ limit: 1000 })}`);
+export const addGraph = (id: string, text: string) => patiently<wire.AddedGraph>("graphs", { json: { id, text } });
+export const exportGraph = (id: string, format: string) =>
+  call<wire.ExportedGraph>(`graphs/${encodeURIComponent(id)}?${query({ format })}`);
+
 export const rules = () => call<wire.RuleList>(`rules?${query({ limit: 1000 })}`);
 export const previewRules = (id: string, text: string) =>
   call<wire.RulesPreview>("rules/preview", { json: { text, ...(id && { id }) } });
@@ -105,6 +110,9 @@ export async function* complete(
 export const tint = (text: string, reading: Reading) => call<wire.TokenList>("read", { json: { text, ...reading } });
 export const explain = (prompt: string, how: Reading & Asking) =>
   call<wire.Explanation>("explain", { json: { prompt, candidates: 5, ...how } });
+export const breakdown = (prompt: string, reading: Reading) =>
+  call<wire.Breakdown>("breakdown", { json: { prompt, candidates: 5, ...reading } });
+export const fill = () => call<wire.MemoryFill>("fill");
 
 export const classify = (text: string) => call<wire.ClassifiedText>("lexicon/text", { json: { text } });
 export const members = (name: string, limit: number) =>

@@ -8,7 +8,7 @@ export type Section = "documents" | "text" | "why";
 
 export const section = signal<Section>("text");
 
-export type KnowledgeTab = "facts" | "rules";
+export type KnowledgeTab = "facts" | "rules" | "graphs";
 
 export type Dialog =
   | { kind: "add" }
@@ -17,6 +17,7 @@ export type Dialog =
   | { kind: "forget"; id: string }
   | { kind: "prove"; id: string | null }
   | { kind: "history" }
+  | { kind: "inside" }
   | { kind: "knowledge"; tab: KnowledgeTab }
   | { kind: "forget-facts"; pattern: FactPattern };
 

@@ -7,6 +7,7 @@ import type { CompletionEnd, Token } from "../api/types";
 import { refresh, transaction } from "./memory";
 import { asking } from "./partner";
 import { reading } from "./switch";
+import { wordsIn } from "../words";
 
 /** What was shown to the memory, and token by token what is to be looked at. */
 export interface Spoken {
@@ -38,6 +39,9 @@ export const stale = computed(() => {
   return null;
 });
 
+/** What is shown, word by word. */
+export const words = computed(() => wordsIn(spoken.value?.tokens ?? []));
+
 /** Everything before a token. */
 export function before({ prompt, tokens }: Pick<Spoken, "prompt" | "tokens">, index: number): string {
   return (
@@ -53,12 +57,39 @@ export function before({ prompt, tokens }: Pick<Spoken, "prompt" | "tokens">, in
 export const complete = (): Promise<void> =>
   speak(complete, prompt.value, asking.value, async (add, signal) => {
     const tokens = memo.complete(prompt.value, { ...options.value, ...reading.value, ...asking.value }, signal);
-    for (;;) {
-      const next = await tokens.next();
-      if (next.done) return next.value;
-      add([next.value]);
+    const gathered = gather(add);
+    try {
+      for (;;) {
+        const next = await tokens.next();
+        if (next.done) return next.value;
+        gathered.push(next.value);
+      }
+    } finally {
+      gathered.flush();
     }
   });
+
+/** Milliseconds in which tokens are gathered: they may come faster than they can be drawn. */
+const GATHERED = 40;
+
+/** Passes the first token on at once, and those after it a few at a time. */
+function gather(add: (tokens: Token[]) => void) {
+  let waiting: Token[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting.length > 0) add(waiting);
+    waiting = [];
+  };
+  const push = (token: Token) => {
+    waiting.push(token);
+    if (timer !== undefined) return;
+    flush();
+    timer = setTimeout(flush, GATHERED);
+  };
+  return { push, flush };
+}
 
 /** Tints the prompt's own tokens: how well does the memory know this text? */
 export const read = (): Promise<void> =>

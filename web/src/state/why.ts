@@ -9,15 +9,17 @@ import { say } from "./notice";
 import { asking } from "./partner";
 import { section } from "./place";
 import { reading } from "./switch";
-import { before, chosen, spoken, stale } from "./text";
+import { before, chosen, spoken, stale, words } from "./text";
 
 export const explanation = new Answer<Explanation>();
 
-/** What stands before the chosen token, and the token. */
+/** What stands before the chosen token, the token, and the word that it is a piece of, if it is no word of its own. */
 export const asked = computed(() => {
   const [text, index] = [spoken.value, chosen.value];
   const token = index === null ? null : text?.tokens[index];
-  return text && token && index !== null ? { prompt: before(text, index), token } : null;
+  if (!text || !token || index === null) return null;
+  const word = words.value.find(({ start, end }) => start <= index && index < end);
+  return { prompt: before(text, index), token, word: word && word.end - word.start > 1 ? word : null };
 });
 
 /** The candidate whose evidence is shown, by its token; the chosen token's own unless another was picked. */

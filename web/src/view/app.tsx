@@ -12,6 +12,7 @@ import { Forget } from "./forget";
 import { ForgetFacts } from "./forget_facts";
 import { Header } from "./header";
 import { History } from "./history";
+import { Inside } from "./inside";
 import { Key } from "./key";
 import { Knowledge } from "./knowledge";
 import { NewModel } from "./models";
@@ -65,6 +66,8 @@ function Opened({ dialog }: { dialog: Dialog }) {
       return <Prove id={dialog.id} />;
     case "history":
       return <History />;
+    case "inside":
+      return <Inside />;
     case "knowledge":
       return <Knowledge tab={dialog.tab} />;
     case "forget-facts":

@@ -1,10 +1,10 @@
 // One document: its text, versions and history, and what can be done with it.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import * as memo from "../api/memo";
 import type { DocumentState, DocumentText, Excerpt, TransactionList } from "../api/types";
-import { locate } from "../excerpt";
+import { locate, parts, type Place } from "../excerpt";
 import { count, plural } from "../format";
 import { useAnswer } from "../state/answer";
 import { readOnly } from "../state/key";
@@ -95,17 +95,26 @@ function Gone({ state }: { state: DocumentState }) {
 
 function Text({ text, excerpt }: { text: string; excerpt: Excerpt | null }) {
   const mark = useRef<HTMLElement>(null);
-  const { before, mark: marked, after, cut } = locate(text, excerpt);
+  const place = useMemo(() => locate(text, excerpt), [text, excerpt]);
+  const all = useMemo(() => parts(text, place), [text, place]);
   useEffect(() => mark.current?.scrollIntoView({ block: "center" }), [text]);
+  const marked = ({ start, end }: Place) => place && start <= place.start && place.end <= end;
   return (
-    <>
-      <div class="prose" tabIndex={0} role="region" aria-label="Text">
-        {before}
-        {marked && <mark ref={mark}>{marked}</mark>}
-        {after}
-      </div>
-      {cut && <p class="hint">This is a part of a long text.</p>}
-    </>
+    <div class="prose" tabIndex={0} role="region" aria-label="Text">
+      {all.map((part) => (
+        <div key={part.start}>
+          {place && marked(part) ? (
+            <>
+              {text.slice(part.start, place.start)}
+              <mark ref={mark}>{text.slice(place.start, place.end)}</mark>
+              {text.slice(place.end, part.end)}
+            </>
+          ) : (
+            text.slice(part.start, part.end)
+          )}
+        </div>
+      ))}
+    </div>
   );
 }
 

@@ -71,7 +71,7 @@ export function Edited() {
       </p>
       <Failure error={answer.error.value} />
       <div class="actions">
-        <button disabled={answer.waiting.value} onClick={() => answer.ask(() => undo(transaction))}>
+        <button disabled={answer.waiting.value || readOnly.value} onClick={() => answer.ask(() => undo(transaction))}>
           Undo
         </button>
         <button class="quiet" onClick={() => (edited.value = null)}>

@@ -4,6 +4,7 @@ import * as memo from "../api/memo";
 import type { Receipt as Given } from "../api/types";
 import { count, plural } from "../format";
 import { useAnswer } from "../state/answer";
+import { readOnly } from "../state/key";
 import { refresh } from "../state/memory";
 import { close, dialog, openDocument } from "../state/place";
 import { Dialog, Digest, Failure, Time } from "./parts";
@@ -19,7 +20,7 @@ export function Forget({ id }: { id: string }) {
       await refresh();
       close();
     });
-  const waiting = answer.waiting.value || change.waiting.value;
+  const waiting = answer.waiting.value || change.waiting.value || readOnly.value;
   if (receipt) {
     return (
       <Dialog title="Forgotten" close={close} done>

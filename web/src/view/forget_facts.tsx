@@ -6,6 +6,7 @@ import type { ForgetPreview, Receipt as Given } from "../api/types";
 import { count, plural } from "../format";
 import { asStatement } from "../knowledge";
 import { useAnswer } from "../state/answer";
+import { readOnly } from "../state/key";
 import { refresh } from "../state/memory";
 import { dialog } from "../state/place";
 import { Receipt } from "./forget";
@@ -51,7 +52,7 @@ export function ForgetFacts({ pattern }: { pattern: memo.FactPattern }) {
       </p>
       <Failure error={preview.error.value ?? answer.error.value} />
       <div class="actions">
-        <button class="danger solid" disabled={!shown || answer.waiting.value} onClick={forget}>
+        <button class="danger solid" disabled={!shown || answer.waiting.value || readOnly.value} onClick={forget}>
           {answer.waiting.value ? "Forgetting…" : "Forget for good"}
         </button>
         <button class="quiet" autofocus onClick={back}>

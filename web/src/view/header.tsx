@@ -2,8 +2,10 @@
 
 import { bytes, count, plural } from "../format";
 import { change, declined, given } from "../state/key";
+import { look } from "../state/inside";
 import { refresh, stats } from "../state/memory";
 import { dialog } from "../state/place";
+import { prompt } from "../state/text";
 import { theme, toggle } from "../state/theme";
 import { Chooser } from "./models";
 import { Digest, Icon } from "./parts";
@@ -22,7 +24,11 @@ export function Header() {
       </h1>
       {memory && <Facts memory={memory} />}
       <div class="tools">
-        <button onClick={() => (dialog.value = { kind: "prove", id: null })} disabled={!memory?.documents}>
+        <button
+          title="Shows that nothing of a forgotten document would be left. Changes nothing."
+          onClick={() => (dialog.value = { kind: "prove", id: null })}
+          disabled={!memory?.documents}
+        >
           Prove it
         </button>
         {(given.value || declined.value) && (
@@ -30,6 +36,14 @@ export function Header() {
             {declined.value ? "Give a key" : "Change key"}
           </button>
         )}
+        <button
+          class="quiet icon-only"
+          aria-label="Look inside"
+          title="Look inside the memory: its layers at work on a sentence"
+          onClick={() => look(prompt.value)}
+        >
+          <Icon name="layers" />
+        </button>
         <button
           class="quiet icon-only"
           aria-label="Knowledge"

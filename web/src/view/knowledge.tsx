@@ -3,12 +3,14 @@
 import type { KnowledgeTab } from "../state/place";
 import { close, dialog } from "../state/place";
 import { Facts } from "./facts";
+import { Graphs } from "./graphs";
 import { Dialog } from "./parts";
 import { Rules } from "./rules";
 
 const TABS: [KnowledgeTab, string][] = [
   ["facts", "Facts"],
   ["rules", "Rules"],
+  ["graphs", "Graphs"],
 ];
 
 export function Knowledge({ tab }: { tab: KnowledgeTab }) {
@@ -21,7 +23,7 @@ export function Knowledge({ tab }: { tab: KnowledgeTab }) {
           </button>
         ))}
       </nav>
-      {tab === "facts" ? <Facts /> : <Rules />}
+      {tab === "facts" ? <Facts /> : tab === "rules" ? <Rules /> : <Graphs />}
     </Dialog>
   );
 }

@@ -14,6 +14,7 @@ const ICONS = {
   sun: "M12 8a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M19 5l-1.4 1.4M6.4 17.6L5 19",
   moon: "M20 14.5A8.5 8.5 0 0 1 9.5 4A8.5 8.5 0 1 0 20 14.5",
   graph: "M6 8a2.5 2.5 0 1 0 0-5a2.5 2.5 0 0 0 0 5M18 8a2.5 2.5 0 1 0 0-5a2.5 2.5 0 0 0 0 5M12 21a2.5 2.5 0 1 0 0-5a2.5 2.5 0 0 0 0 5M8.5 5.5h7M7.2 7.7l3.6 8.6M16.8 7.7l-3.6 8.6",
+  layers: "M12 3l9 5l-9 5l-9-5zM3 12l9 5l9-5M3 16l9 5l9-5",
   left: "M15 5l-7 7l7 7",
   right: "M9 5l7 7l-7 7",
 };
@@ -30,12 +31,14 @@ interface DialogProps {
   title: string;
   close: () => void;
   wide?: boolean;
+  /** A class of its own. */
+  kind?: string;
   /** Whether all is said, and there is only a button to close it. */
   done?: boolean;
   children: ComponentChildren;
 }
 
-export function Dialog({ title, close, wide, done, children }: DialogProps) {
+export function Dialog({ title, close, wide, kind = "", done, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useLayoutEffect(() => {
@@ -51,7 +54,7 @@ export function Dialog({ title, close, wide, done, children }: DialogProps) {
   return (
     <dialog
       ref={element}
-      class={wide ? "wide" : ""}
+      class={wide ? "wide" : kind}
       aria-labelledby={heading}
       onCancel={(event) => (event.preventDefault(), close())}
     >

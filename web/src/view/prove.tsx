@@ -6,6 +6,7 @@ import * as memo from "../api/memo";
 import type { DocumentList, Proof as Given, Task } from "../api/types";
 import { count, plural } from "../format";
 import { useAnswer } from "../state/answer";
+import { readOnly } from "../state/key";
 import { close, dialog } from "../state/place";
 import { Bar, Dialog, Digest, Failure } from "./parts";
 
@@ -120,7 +121,7 @@ function Proof({ proof }: { proof: Given }) {
       </p>
       {id !== undefined && rehearsed && (
         <div class="actions">
-          <button class="danger" onClick={() => (dialog.value = { kind: "forget", id })}>
+          <button class="danger" disabled={readOnly.value} onClick={() => (dialog.value = { kind: "forget", id })}>
             Forget it for good…
           </button>
         </div>

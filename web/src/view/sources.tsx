@@ -2,6 +2,7 @@
 
 import type { Source } from "../api/types";
 import { count, plural, tail, visible } from "../format";
+import { readOnly } from "../state/key";
 import { dialog, openDocument } from "../state/place";
 
 export function Sources({ sources }: { sources: Source[] }) {
@@ -33,6 +34,7 @@ function Place({ source: { document, version, match_tokens, excerpt } }: { sourc
         {count(match_tokens)} {plural(match_tokens, "token")} match ·{" "}
         <button
           class="link danger"
+          disabled={readOnly.value}
           aria-label={`Forget ${document}`}
           onClick={() => (dialog.value = { kind: "forget", id: document })}
         >

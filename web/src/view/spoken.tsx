@@ -1,48 +1,52 @@
-// Tokens as text: each can be reached by mouse or arrow keys, and says how sure the memory is and how long a context knew it.
+// What was said, as text: each word can be reached by mouse or arrow keys, and says how sure the memory is and how long a context knew it.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { ClassifiedWord, Token as Said } from "../api/types";
+import type { ClassifiedWord } from "../api/types";
 import { wordsOf } from "../classes";
-import { words } from "../state/lexicon";
+import { words as classified } from "../state/lexicon";
 import { memoryShare } from "../state/partner";
-import { busy, chosen, stale, type Spoken as Saying } from "../state/text";
+import { busy, chosen, stale, words, type Spoken as Saying } from "../state/text";
 import { choose } from "../state/why";
 import { summary } from "../summary";
 import { STEPS as LENGTHS, thickness, title } from "../tint";
+import type { Word as Said } from "../words";
 import { Classes, pointing, Prompt } from "./classes";
 import { Closest } from "./closest";
 import { MixtureLegend } from "./partner";
 import { useRoving } from "./roving";
 
 export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Saying }) {
-  const { container, stop, at, keys } = useRoving(tokens.length, ".token", choose);
+  const shown = words.value;
+  const chooseWord = (index: number) => choose(shown[index]?.start ?? 0);
+  const { container, stop, at, keys } = useRoving(shown.length, ".token", chooseWord);
   const classed = wordsOf(
-    tokens.map(({ text }) => text),
-    words.value,
+    shown.map(({ text }) => text),
+    classified.value,
     [...prompt].length,
   );
-  const caret = useFollowing(tokens.length);
+  // What was given is read from its beginning.
+  const end = useFollowing(prompt ? tokens.length : 0);
   const click = (index: number) => {
     stop.value = index;
-    choose(index);
+    chooseWord(index);
   };
   return (
     <>
       <p class="spoken">
         {prompt && <Prompt text={prompt} />}
-        <span ref={container} role="listbox" aria-label="Tokens" aria-orientation="horizontal" onKeyDown={keys}>
-          {tokens.map((token, index) => (
-            <Token
+        <span ref={container} role="listbox" aria-label="Words" aria-orientation="horizontal" onKeyDown={keys}>
+          {shown.map((word, index) => (
+            <Word
               key={index}
-              token={token}
-              chosen={chosen.value === index}
+              word={word}
+              chosen={chosen.value !== null && word.start <= chosen.value && chosen.value < word.end}
               stop={at === index}
-              word={classed[index] ?? null}
+              classed={classed[index] ?? null}
               click={() => click(index)}
             />
           ))}
         </span>
-        {busy.value && <span class="caret" ref={caret} aria-hidden="true" />}
+        <span ref={end} aria-hidden="true" class={busy.value ? "caret" : ""} />
       </p>
       <Classes />
       <p class="detail" role="status">
@@ -62,53 +66,57 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
   );
 }
 
-/** How far below the sight the text may have grown since it was followed last, in pixels. */
-const NEAR = 160;
+/** Pixels that a reader has scrolled back who does not want to follow any more. */
+const AWAY = 40;
 
-/** Keeps the end of a growing text in sight, unless the reader has scrolled away from it. */
+/** Keeps the end of a growing text in sight, unless the reader has scrolled back. */
 function useFollowing(length: number) {
   const end = useRef<HTMLSpanElement>(null);
+  const followed = useRef(0);
   useLayoutEffect(() => {
-    const box = end.current?.closest("section")?.getBoundingClientRect();
-    const below = box && end.current ? end.current.getBoundingClientRect().bottom - box.bottom : 0;
+    const section = end.current?.closest("section");
+    if (!end.current || !section) return;
+    if (length > 0 && section.scrollTop < followed.current - AWAY) return;
     // The legend covers the last lines.
-    if (below > -NEAR / 2 && below < NEAR) end.current?.scrollIntoView({ block: "center" });
+    const room = section.getBoundingClientRect().bottom - 2 * AWAY;
+    if (length > 0 && end.current.getBoundingClientRect().bottom > room) end.current.scrollIntoView({ block: "center" });
+    followed.current = section.scrollTop;
   }, [length]);
   return end;
 }
 
-interface TokenProps {
-  token: Said;
+interface WordProps {
+  word: Said;
   chosen: boolean;
   stop: boolean;
   /** The word with classes that it is part of. */
-  word: ClassifiedWord | null;
+  classed: ClassifiedWord | null;
   click: () => void;
 }
 
-function Token({ token, chosen, stop, word: known, click }: TokenProps) {
-  const [, space = "", word = ""] = /^(\s*)(.*)$/s.exec(token.text) ?? [];
-  const lines = !word && space.includes("\n");
-  const pixels = thickness(token.context_tokens);
-  const mixture = token.mixture;
+function Word({ word, chosen, stop, classed, click }: WordProps) {
+  const [, space = "", letters = ""] = /^(\s*)(.*)$/s.exec(word.text) ?? [];
+  const lines = !letters && space.includes("\n");
+  const pixels = thickness(word.context_tokens);
+  const mixture = word.mixture;
   const share = mixture ? { "--share": `${memoryShare(mixture) * 100}%` } : {};
   return (
     <span
-      class={known ? "token known" : "token"}
+      class={classed ? "token known" : "token"}
       role="option"
       aria-selected={chosen}
       tabIndex={stop ? 0 : -1}
-      title={title(token)}
+      title={title(word)}
       onClick={click}
-      {...pointing(known)}
+      {...pointing(classed)}
     >
-      {word && space}
+      {letters && space}
       <span
         class={`tint${pixels ? "" : " unknown"}${mixture ? " mixed" : ""}`}
-        style={{ "--sure": `${token.probability * 100}%`, "--reach": `${pixels}px`, ...share }}
+        style={{ "--sure": `${word.probability * 100}%`, "--reach": `${pixels}px`, ...share }}
       >
         {/* A line break alone has no body to tint: a sign stands for it. */}
-        {word || (lines ? "↵" : space)}
+        {letters || (lines ? "↵" : space)}
       </span>
       {lines && space}
     </span>
@@ -125,8 +133,8 @@ function Legend({ mixed }: { mixed: boolean }) {
           guessing <i class="scale" /> sure
         </span>
       )}
-      <span>
-        tokens of context
+      <span title="How many tokens before it the memory had seen together: a token is a word, or a piece of one">
+        tokens known before it
         {LENGTHS.map((length, index) => (
           <i class="reach" key={length} style={{ "--reach": `${thickness(length)}px` }}>
             {index === LENGTHS.length - 1 ? `${length}+` : length}

@@ -31,7 +31,9 @@ export function Welcome() {
         <button class="primary" disabled={waiting.value || readOnly.value} onClick={sample}>
           {waiting.value ? "Memorizing…" : "Memorize a sample"}
         </button>
-        <button onClick={() => (dialog.value = { kind: "add" })}>Add your own text</button>
+        <button disabled={readOnly.value} onClick={() => (dialog.value = { kind: "add" })}>
+          Add your own text
+        </button>
       </div>
     </div>
   );

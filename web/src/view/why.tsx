@@ -2,8 +2,11 @@
 
 import type { Candidate } from "../api/types";
 import { percent, tail, visible } from "../format";
-import { asked, candidate, explanation, picked, probability } from "../state/why";
-import { knew, sureness } from "../tint";
+import { look } from "../state/inside";
+import { chosen, spoken } from "../state/text";
+import { asked, candidate, choose, explanation, picked, probability } from "../state/why";
+import { knew, sureness, title } from "../tint";
+import type { Word } from "../words";
 import { Derivation } from "./derivation";
 import { Edited, EditForm } from "./edit";
 import { Evidence } from "./evidence";
@@ -20,14 +23,15 @@ export function Why() {
       <Edited />
       {!about && (
         <p class="hint">
-          Choose a token in the text, and this shows what made the memory say it: after which words it was seen, how
+          Choose a word in the text, and this shows what made the memory say it: after which words it was seen, how
           often, and where that stands.
         </p>
       )}
       {about && (
         <>
           <p class="said">
-            <strong>“{visible(about.token.text)}”</strong>
+            <strong>“{visible(about.word?.text ?? about.token.text)}”</strong>
+            {about.word && <Pieces word={about.word} />}
             <span class="detail">
               <Sureness />
             </span>
@@ -35,11 +39,27 @@ export function Why() {
           </p>
           {about.token.mixture && <Shares shares={about.token.mixture} />}
           <Failure error={explanation.error.value} />
-          <Reasons chosen={about.token.token} />
+          <Reasons token={about.token.token} />
+          <button class="link inside-link" onClick={() => look(about.prompt, about.token.token)}>
+            How it came about, layer by layer
+          </button>
           <EditForm key={about.prompt} prompt={about.prompt} token={about.token.text} />
         </>
       )}
     </section>
+  );
+}
+
+/** The tokens of a word, each of which has a reason of its own. */
+function Pieces({ word: { start, end } }: { word: Word }) {
+  return (
+    <span class="pieces" role="group" aria-label="Pieces of the word">
+      {spoken.value?.tokens.slice(start, end).map((token, index) => (
+        <button key={index} aria-pressed={chosen.value === start + index} title={title(token)} onClick={() => choose(start + index)}>
+          {visible(token.text)}
+        </button>
+      ))}
+    </span>
   );
 }
 
@@ -55,7 +75,7 @@ function Sureness() {
     : `${percent(sure.now)} now; ${then} when it was said`;
 }
 
-function Reasons({ chosen }: { chosen: number }) {
+function Reasons({ token: own }: { token: number }) {
   const shown = candidate.value;
   const candidates = explanation.value.value?.candidates;
   const partner = explanation.value.value?.partner;
@@ -68,7 +88,7 @@ function Reasons({ chosen }: { chosen: number }) {
       ) : (
         <>
           <h3>Candidates</h3>
-          {!candidates.some(({ token }) => token === chosen) && <p class="hint">The token itself is not among the likeliest.</p>}
+          {!candidates.some(({ token }) => token === own) && <p class="hint">The token itself is not among the likeliest.</p>}
           <ul class="candidates" aria-label="Candidates">
             {candidates.map((each) => (
               <Choice key={each.token} candidate={each} shown={each === shown} />

@@ -26,6 +26,7 @@ from .lexicon import Lexicon, LexiconLike, lexicon_of
 from .matches import Matches
 from .progress import Progress, watching
 from .results import (
+    Breakdown,
     ChangeReport,
     ClassMembers,
     ClosestPassages,
@@ -37,6 +38,7 @@ from .results import (
     ForgetPreview,
     FreezeReport,
     MemorizeReport,
+    MemoryFill,
     MergeReport,
     Proof,
     RebuildReport,
@@ -499,6 +501,10 @@ class Memo(Knowledge):
         """The model in figures."""
         return Stats.read(self._memo.stats())
 
+    def fill(self) -> MemoryFill:
+        """How full the memory is, and how noisy, slot by slot."""
+        return MemoryFill.read(self._memo.fill())
+
     def word_classes(self, word: str) -> list[WordClass]:
         """The classes that the lexicon has for a word, level by level; none if there is no lexicon."""
         return WordClass.read_all(self._memo.word_classes(string("word", word)))
@@ -845,6 +851,11 @@ class Memo(Knowledge):
         """
         given = whole("candidates", candidates), number("generalize", generalize)
         return Explanation.read(self._memo.explain(self._ids(prompt), *given))
+
+    def breakdown(self, prompt: Text, candidates: int = 3, *, generalize: float = 1.0) -> Breakdown:
+        """The probabilities of the likeliest continuations as sums: which contexts occurred, and what each adds."""
+        given = whole("candidates", candidates), number("generalize", generalize)
+        return Breakdown.read(self._memo.breakdown(self._ids(prompt), *given))
 
 
 def _open_to_read(path: str) -> Memo:

@@ -5,6 +5,7 @@ pub(crate) mod documents;
 pub(crate) mod facts;
 pub(crate) mod forgetting;
 pub(crate) mod graphs;
+pub(crate) mod inside;
 pub(crate) mod lexicon;
 pub(crate) mod models;
 pub(crate) mod queries;

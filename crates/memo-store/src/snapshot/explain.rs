@@ -157,11 +157,7 @@ impl Snapshot {
         for (token, probability) in top {
             let evidence = evidence.iter().filter_map(|slot| {
                 let found = slot.successors.iter().find(|s| s.token == token)?;
-                let (unit, length) = match slot.context {
-                    Context::Tokens(len) => (ContextUnit::Tokens, len),
-                    Context::Words(len) => (ContextUnit::Words, len),
-                    Context::Classes { .. } => return None,
-                };
+                let (unit, length) = ContextUnit::of(slot.context)?;
                 let from_start = slot.from_start;
                 Some(SlotEvidence {
                     unit,

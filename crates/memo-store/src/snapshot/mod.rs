@@ -5,6 +5,7 @@
 //! change, which dereferences to it. Reading takes no lock for longer than it takes to open the files, and never writes.
 
 mod attribution;
+mod breakdown;
 mod closest;
 mod complete;
 mod diff;
@@ -30,6 +31,9 @@ mod stop;
 mod verify;
 
 pub use self::attribution::{Stretch, StretchSource};
+pub use self::breakdown::{
+    Breakdown, CandidateShares, ContextBreakdown, CountedToken, MemoryFill, PromptToken, SlotStats,
+};
 pub use self::closest::{ClosestPassages, Passage};
 pub use self::complete::{
     Beside, Completion, CompletionChoice, CompletionOptions, CompletionStream, CompletionToken,

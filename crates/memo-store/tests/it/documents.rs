@@ -191,6 +191,20 @@ fn sources_are_where_the_text_stands() {
     store.memorize([document("a", OWL), document("b", CAT)], None).unwrap();
     store.memorize([document("c", "An owl reads at ease.")], None).unwrap();
     let why = store.explain("The owl reads at n", 3, &ReadOptions::default()).unwrap();
+    let parts = store.breakdown("The owl reads at n", 3, &ReadOptions::default()).unwrap();
+    for (part, whole) in parts.candidates.iter().zip(&why.candidates) {
+        assert_eq!((part.token, part.probability), (whole.token, whole.probability));
+        let sum = part.prior + part.contexts.iter().sum::<f64>() + part.quote;
+        assert!((sum - whole.probability).abs() < 1e-9, "{part:?}");
+    }
+    // What contexts say is what evidence is taken from.
+    for evidence in &why.candidates[0].evidence {
+        let same = |context: &&memo_store::ContextBreakdown| {
+            (context.unit, context.length, context.from_start, context.total)
+                == (evidence.unit, evidence.length, evidence.from_start, evidence.total)
+        };
+        assert!(parts.contexts.iter().any(|context| same(&context)), "{evidence:?}");
+    }
     assert_eq!(why.prediction, "i");
     let best = &why.candidates[0];
     assert!(best.probability > 0.5, "{why:?}");

@@ -86,6 +86,35 @@ fn without_a_cut_every_answer_is_the_same() {
     }
 }
 
+/// A frozen memory is noisier, and says how much: as often as blocks that never occurred are found in it, or a little more.
+#[test]
+fn a_frozen_memory_says_how_noisy_it_is() {
+    let home = tempfile::tempdir().unwrap();
+    let bits = FrozenBits { successors: 4, events: 4 };
+    let (store, path) = models(home.path(), &text(), bits);
+    let frozen = Snapshot::open(&path).unwrap();
+    let (before, after) = (store.fill().unwrap(), frozen.fill().unwrap());
+    assert_eq!(before.slots.len(), after.slots.len());
+    assert_eq!(
+        before.slots.iter().filter_map(|slot| slot.cells).sum::<u64>(),
+        store.stats().unwrap().cells
+    );
+    for (live, frozen) in before.slots.iter().zip(&after.slots) {
+        assert_eq!(
+            (live.unit, live.length, &live.table),
+            (frozen.unit, frozen.length, &frozen.table)
+        );
+        assert_eq!((frozen.rows, frozen.cells, frozen.exact), (None, None, false));
+        if live.table == "pairs" {
+            assert_eq!((live.false_match, frozen.false_match), (0.0, 0.0));
+            continue;
+        }
+        assert!(live.false_match < 1e-5, "{live:?}");
+        // Keys keep four bits more than their number has.
+        assert!((1.0 / 32.0..=1.0 / 8.0).contains(&frozen.false_match), "{frozen:?}");
+    }
+}
+
 #[test]
 fn a_frozen_file_is_a_function_of_what_was_frozen() {
     let home = tempfile::tempdir().unwrap();

@@ -115,6 +115,18 @@ impl<'m> Distribution<'m> {
         self.recent.as_ref().map_or(p, |recent| p + recent.share(token))
     }
 
+    /// What generalised contexts share out, and what the text itself does.
+    pub(super) fn beside(&self) -> (f64, f64) {
+        let general = self.general.iter().fold(0.0, |sum, general| sum + general.weight());
+        (general, self.recent.as_ref().map_or(0.0, |recent| recent.weight))
+    }
+
+    /// What a token gets of both.
+    pub(super) fn beside_of(&self, token: u32) -> (f64, f64) {
+        let general = self.general.iter().fold(0.0, |sum, general| sum + general.share(token));
+        (general, self.recent.as_ref().map_or(0.0, |recent| recent.share(token)))
+    }
+
     /// What each token of the text itself gets of that, in order.
     fn recent(&self) -> Vec<(u32, f64)> {
         self.recent.as_ref().map_or_else(Vec::new, Recent::all)

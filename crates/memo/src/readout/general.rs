@@ -97,6 +97,11 @@ impl<'m> General<'m> {
         }
     }
 
+    /// Its part of the whole.
+    pub(super) fn weight(&self) -> f64 {
+        self.weight
+    }
+
     /// What a token gets, by itself and of its classes.
     pub(super) fn share(&self, token: u32) -> f64 {
         self.share_of(token, |symbol| self.of(symbol))

@@ -1,12 +1,13 @@
 //! The read-out: how what slots remember becomes a probability for every next token.
 //!
 //! [`Backoff`] goes from the shortest context to the longest and lets each correct the shorter ones; then it weighs whether the
-//! text so far is being quoted. [`BACKOFF`] is the one to use. [`score`] and [`Generator`] work with it;
-//! [`Mixture`] puts it beside a neural model.
+//! text so far is being quoted. [`BACKOFF`] is the one to use. [`score`] and [`Generator`] work with it; [`Breakdown`] says what each
+//! context added, and [`Mixture`] puts it beside a neural model.
 
 mod ahead;
 mod align;
 mod backoff;
+mod breakdown;
 mod confidence;
 mod constants;
 mod distribution;
@@ -24,6 +25,7 @@ mod trust;
 mod weight;
 
 pub use self::backoff::{BACKOFF, Backoff, Scratch};
+pub use self::breakdown::{Breakdown, ContextReading, Shares};
 pub use self::confidence::Confidence;
 pub use self::constants::{Constants, Recency};
 pub use self::distribution::Distribution;

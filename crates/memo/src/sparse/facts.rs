@@ -5,7 +5,7 @@
 //! token, the end token after the last. They are cells of a slot of their own in the table of successors, so that answers can be
 //! listed, and no text ever reads them.
 
-use super::keys::{BOUNDARY, Cell, FACT_BITS, Keys};
+use super::keys::{BOUNDARY, Cell, Keys, ROW_BITS};
 use super::tables::TableKind;
 use super::{Error, Memory, PARTITIONS, Settings};
 
@@ -125,6 +125,6 @@ impl Memory {
         let table = self.tables.table(TableKind::Successors);
         let lens = table.partitions.iter().map(|partition| partition.len(table.layout));
         let entries: usize = lens.map(|len| len.unwrap_or(0)).sum();
-        entries as f64 / PARTITIONS as f64 / f64::from(1 << FACT_BITS)
+        entries as f64 / PARTITIONS as f64 / f64::from(1 << ROW_BITS)
     }
 }

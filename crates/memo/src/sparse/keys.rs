@@ -17,8 +17,8 @@ const PRIME: u64 = (1 << 61) - 1;
 /// Bits of a slot's number in a key.
 const SLOT_BITS: u32 = 4;
 
-/// Bits of a fact's key that tell it from others.
-pub(crate) const FACT_BITS: u32 = KEY_BITS - SLOT_BITS;
+/// Bits of a key that tell the rows of a slot in a partition apart.
+pub(crate) const ROW_BITS: u32 = KEY_BITS - SLOT_BITS;
 
 /// Bits of a pair's key: what the partition leaves of its first token.
 pub(crate) const PAIR_BITS: u32 = TOKEN_BITS - PARTITION_BITS;

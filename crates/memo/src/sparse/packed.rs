@@ -191,6 +191,11 @@ impl<'a> Packed<'a> {
         self.n
     }
 
+    /// Returns the share of the keys that can be told apart which are in use, or more: entries of one key are counted as several.
+    pub(super) fn used(&self) -> f64 {
+        self.n as f64 / (1u64 << (self.layout.key_bits - self.cut)) as f64
+    }
+
     /// Returns the entries of a bucket. Damage that a checksum does not show must not lead outside.
     #[inline(always)]
     fn bucket(&self, bucket: usize) -> Range<usize> {

@@ -317,6 +317,11 @@ impl Partition {
         size_of::<Partition>() + packed + aside
     }
 
+    /// Returns the share of its keys that are in use, in a frozen memory, or a little more.
+    pub(crate) fn used(&self, layout: EntryLayout) -> Result<f64, Error> {
+        Ok(self.packed(layout)?.used())
+    }
+
     /// Returns how many entries there are.
     pub(crate) fn len(&self, layout: EntryLayout) -> Result<usize, Error> {
         let packed = self.packed(layout)?;

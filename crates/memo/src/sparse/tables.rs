@@ -110,6 +110,12 @@ impl Table {
         partition.of_tokens(self.layout, cell.key, tokens, take)
     }
 
+    /// Returns the probability that a key that is not there is found in a frozen table, or a little more.
+    pub(crate) fn false_match(&self) -> Result<f64, Error> {
+        let used = self.partitions.iter().map(|partition| partition.used(self.layout));
+        Ok(used.sum::<Result<f64, Error>>()? / PARTITIONS as f64)
+    }
+
     /// Calls `take` with the tokens that share a cell's key, whatever its own token, and their counts.
     pub(crate) fn each_token(&self, cell: Cell, take: impl FnMut(u32, i64)) -> Result<(), Error> {
         if let Some(fetched) = &self.fetched {
@@ -168,6 +174,14 @@ impl Tables {
 
     pub(crate) fn table(&self, kind: TableKind) -> &Table {
         &self.tables[kind as usize]
+    }
+
+    /// Returns the slot of a key of a table; `None` if it is of a fact.
+    #[inline(always)]
+    pub(crate) fn slot(&self, kind: TableKind, key: u32) -> Option<usize> {
+        let number = if kind == TableKind::Pairs { 0 } else { Keys::number(key) };
+        let slot = usize::from(self.slots[kind as usize][number]);
+        (slot < self.histograms.len()).then_some(slot)
     }
 
     /// Has partitions that are restored read as those of a frozen memory.

@@ -1,11 +1,13 @@
 //! All integration tests of the crate as one program, so that it is linked once. `FILE::` selects those of one file.
 
+mod breakdown;
 mod capacity_law;
 mod dense_equations;
 mod dense_file;
 mod dense_limits;
 mod dense_oracle;
 mod dense_protocol;
+mod fill;
 mod general;
 mod golden;
 mod induce;

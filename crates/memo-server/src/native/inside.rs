@@ -1,0 +1,40 @@
+//! Inside the memory: what each context adds to what is said, and how full its tables are.
+
+use super::queries::reading;
+use crate::app::App;
+use crate::error::ApiError;
+use crate::extract::Json;
+use axum::extract::State;
+use memo_store::{Breakdown, MemoryFill};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+/// A prompt whose continuation is to be taken apart.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct BreakdownRequest {
+    prompt: String,
+    /// The number of candidates, 5 by default.
+    candidates: Option<usize>,
+    /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
+    #[schema(minimum = 0, maximum = 1)]
+    generalize: Option<f64>,
+}
+
+/// Takes the most probable continuations apart: which blocks of the prompt occurred, what followed them, and the terms that each
+/// probability is the sum of.
+#[utoipa::path(post, path = "/api/breakdown", tag = "reading", request_body = BreakdownRequest, responses((status = 200, body = Breakdown)))]
+pub(crate) async fn breakdown(
+    State(app): State<App>,
+    Json(BreakdownRequest { prompt, candidates, generalize }): Json<BreakdownRequest>,
+) -> Result<axum::Json<Breakdown>, ApiError> {
+    let count = candidates.unwrap_or(5).clamp(1, 50);
+    let read = reading(generalize);
+    let made = app.read(move |_, snapshot| Ok(snapshot.breakdown(&prompt, count, &read)?));
+    Ok(axum::Json(made.await?))
+}
+
+/// How full the memory is, and how noisy, slot by slot.
+#[utoipa::path(get, path = "/api/fill", tag = "model", responses((status = 200, body = MemoryFill)))]
+pub(crate) async fn fill(State(app): State<App>) -> Result<axum::Json<MemoryFill>, ApiError> {
+    Ok(axum::Json(app.read(|_, snapshot| Ok(snapshot.fill()?)).await?))
+}
