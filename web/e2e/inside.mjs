@@ -130,7 +130,10 @@ export const more = {
     await page.getByRole("row", { name: /^last 3 tokens/ }).getByText("seen once, then ·noon ×1").waitFor();
     await page.getByRole("row", { name: /^last 2 tokens/ }).getByText(/^seen 4 times, then ·night ×3, ·noon ×1$/).waitFor();
     await page.getByRole("row", { name: /^last 64 tokens/ }).waitFor();
+    const size = page.viewportSize();
+    await page.setViewportSize({ ...size, height: 940 });
     await shot(page, "inside-light");
+    await page.setViewportSize(size);
     await page.keyboard.press("Escape");
     await row(page, "birds.txt").click();
     await button(page, "Forget…").click();

@@ -11,12 +11,13 @@ export function Fill({ fill: { slots, rows } }: { fill: MemoryFill }) {
     <>
       <p class="hint">
         A layer is a matrix: a row for each block, a column for each token that may follow, and in the cells how often it did. Cells are
-        exact counts, and only those that are not zero are kept. Blocks find their rows by a hash; noise is two blocks that share a row.
+        exact counts, and only those that are not zero are kept. Blocks find their rows by a hash, so all noise is false matches: a block that was
+        never seen finds the row of one that was.
       </p>
       <table class="fill" role="table" aria-label="How full and how noisy each layer is">
         <thead role="rowgroup">
           <tr role="row">
-            {["Layer", "Rows in use", "Cells", "Taken for a block that was seen"].map((heading) => (
+            {["Layer", "Rows in use", "Cells", "False match"].map((heading) => (
               <th role="columnheader" scope="col" key={heading}>
                 {heading}
               </th>
@@ -36,7 +37,7 @@ export function Fill({ fill: { slots, rows } }: { fill: MemoryFill }) {
                 {slot.cells === null ? "–" : count(slot.cells)}
                 <Bar share={(slot.cells ?? 0) / most} />
               </td>
-              <td role="cell" data-heading="Taken for a block that was seen">
+              <td role="cell" data-heading="False match">
                 {oneIn(slot.false_match)}
               </td>
             </tr>

@@ -15,11 +15,13 @@ fn rows_and_cells_are_those_of_the_text() {
         [boundary].into_iter().chain(known.iter().copied()).chain([end]).collect();
     let fill = memory.fill().unwrap();
     assert_eq!(fill.len(), memory.settings().slots());
+    let mut shorter = 0;
     for slot in &fill {
         let Context::Tokens(len) = slot.context else { continue };
         let len = len as usize;
         let (mut contexts, mut cells) = (HashSet::new(), HashSet::new());
-        for next in 1..symbols.len() {
+        // Only the first context that is longer than the text before a position sees the boundary.
+        for next in 1 + std::mem::replace(&mut shorter, len)..symbols.len() {
             let context = &symbols[next.saturating_sub(len)..next];
             contexts.insert(context);
             cells.insert((context, symbols[next]));
