@@ -107,6 +107,104 @@ class AddedRules(RulesPreview):
 
 
 @dataclass(frozen=True)
+class PromptToken(Result):
+    """A token of a prompt."""
+
+    token: int
+    """The token."""
+    text: str
+    """Its text."""
+
+
+@dataclass(frozen=True)
+class CountedToken(Result):
+    """A token that followed a context."""
+
+    token: int
+    """The token."""
+    text: str
+    """Its text; empty for the end of a document."""
+    count: int
+    """How often."""
+
+
+@dataclass(frozen=True)
+class ContextBreakdown(Result):
+    """What a context says."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"successors": CountedToken}
+
+    unit: ContextUnit
+    """What it is made of."""
+    length: int
+    """How many of them."""
+    span: int
+    """How many of the last tokens of the prompt it sees."""
+    from_start: bool
+    """Whether they are all that a document began with."""
+    total: int
+    """How often it occurred; 0 if it never did."""
+    kinds: int
+    """How many different tokens followed it."""
+    successors: list[CountedToken]
+    """What followed it most often, up to five tokens; none of a context of words that sees no further than one of
+    tokens."""
+    weight: float
+    """How much of all probability it shares out."""
+
+
+@dataclass(frozen=True)
+class CandidateShares(Result):
+    """A token that may follow, and the terms that its probability is the sum of."""
+
+    token: int
+    """The token."""
+    text: str
+    """Its text; empty for the end of a document."""
+    probability: float
+    """Its probability."""
+    prior: float
+    """What it gets before any context."""
+    contexts: list[float]
+    """What each context adds, in their order."""
+    quote: float
+    """What it gets because it followed the longest context, which is probably quoted."""
+    general: float
+    """What generalised contexts add."""
+    recent: float
+    """What the text itself adds."""
+
+
+@dataclass(frozen=True)
+class Breakdown(Result):
+    """What a memory says after a prompt, and the parts that it is the sum of. Of all probability, contexts share out
+    their `weight`, and `prior`, `quote`, `general` and `recent` the rest."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {
+        "tokens": PromptToken,
+        "contexts": ContextBreakdown,
+        "candidates": CandidateShares,
+    }
+
+    tokens: list[PromptToken]
+    """The last tokens of the prompt, as many as contexts can see."""
+    whole: bool
+    """Whether these are all: then a document may begin with them."""
+    contexts: list[ContextBreakdown]
+    """The contexts that there is text for, the shortest first: those of tokens, then those of words that occurred."""
+    prior: float
+    """What is shared out as tokens are before any context."""
+    quote: float
+    """What is shared out by what followed the longest context, because the prompt is probably a quote."""
+    general: float
+    """What contexts share out that are generalised by the lexicon."""
+    recent: float
+    """What the text itself shares out."""
+    candidates: list[CandidateShares]
+    """The most probable tokens, the likeliest first."""
+
+
+@dataclass(frozen=True)
 class SlotEvidence(Result):
     """What one slot remembers of a token."""
 
@@ -752,6 +850,40 @@ class MemorizeReport(Result):
     """How long it took."""
     tokens_per_second: float
     """How fast it was."""
+
+
+@dataclass(frozen=True)
+class SlotStats(Result):
+    """How full the matrix of a slot is."""
+
+    unit: ContextUnit
+    """What the slot's contexts are made of."""
+    length: int
+    """How many of them."""
+    table: str
+    """The table that holds the matrix: `pairs`, `successors` or `events`."""
+    rows: int | None
+    """Rows in use: different contexts or, in `events`, contexts with the token after them. None if the model is frozen,
+    which does not keep which slot a row is of."""
+    cells: int | None
+    """Cells that are not zero."""
+    exact: bool
+    """Whether rows and cells were counted; those of a large memory are estimated from a part of it."""
+    false_match: float
+    """The probability that a context that never occurred is found all the same, because it shares a row with one that
+    did."""
+
+
+@dataclass(frozen=True)
+class MemoryFill(Result):
+    """How full the memory is, and how noisy, slot by slot."""
+
+    _nested: ClassVar[Mapping[str, type[Result]]] = {"slots": SlotStats}
+
+    rows: int
+    """Rows of each slot's matrix that contexts are hashed to."""
+    slots: list[SlotStats]
+    """The slots of tokens and words, the shortest first."""
 
 
 @dataclass(frozen=True)
