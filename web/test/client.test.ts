@@ -38,3 +38,8 @@ test("what a browser says of a broken connection is said in words", () => {
   expect(words(new TypeError("network error"))).toMatch(/broke off/);
   expect(words(new Refusal(400, "The text is empty."))).toBe("The text is empty.");
 });
+
+test("numbers of bytes are said as people say them", () => {
+  expect(words(new Refusal(413, "a request may have at most 67108864 bytes"))).toBe("a request may have at most 64 MiB");
+  expect(words("needs about 1500000 bytes, and 12 bytes are free")).toBe("needs about 1.4 MiB, and 12 bytes are free");
+});

@@ -1,6 +1,7 @@
 // One way to the server: adds the key, asks for one when it is missing, and turns every failure into a `Refusal`.
 
 import { signal } from "@preact/signals";
+import { bytes } from "../format";
 import type { ErrorDetail } from "./types";
 
 type Failure = Pick<ErrorDetail, "message" | "code">;
@@ -25,7 +26,8 @@ export class Refusal extends Error {
 /** Any error, in words for the page. Browsers say “network error” and the like when an answer breaks off. */
 export function words(error: unknown): string {
   if (error instanceof TypeError) return "The connection to the server broke off. Try again.";
-  return error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
+  return said.replace(/\b(\d{4,}) bytes\b/g, (_, n) => bytes(Number(n)).replace(".0 ", " "));
 }
 
 interface Keyring {

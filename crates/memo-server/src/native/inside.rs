@@ -1,10 +1,9 @@
 //! Inside the memory: what each context adds to what is said, and how full its tables are.
 
 use super::queries::reading;
-use crate::app::App;
 use crate::error::ApiError;
 use crate::extract::Json;
-use axum::extract::State;
+use crate::server::Chosen;
 use memo_store::{Breakdown, MemoryFill};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -24,7 +23,7 @@ pub(crate) struct BreakdownRequest {
 /// probability is the sum of.
 #[utoipa::path(post, path = "/api/breakdown", tag = "reading", request_body = BreakdownRequest, responses((status = 200, body = Breakdown)))]
 pub(crate) async fn breakdown(
-    State(app): State<App>,
+    Chosen(app): Chosen,
     Json(BreakdownRequest { prompt, candidates, generalize }): Json<BreakdownRequest>,
 ) -> Result<axum::Json<Breakdown>, ApiError> {
     let count = candidates.unwrap_or(5).clamp(1, 50);
@@ -35,6 +34,6 @@ pub(crate) async fn breakdown(
 
 /// How full the memory is, and how noisy, slot by slot.
 #[utoipa::path(get, path = "/api/fill", tag = "model", responses((status = 200, body = MemoryFill)))]
-pub(crate) async fn fill(State(app): State<App>) -> Result<axum::Json<MemoryFill>, ApiError> {
+pub(crate) async fn fill(Chosen(app): Chosen) -> Result<axum::Json<MemoryFill>, ApiError> {
     Ok(axum::Json(app.read(|_, snapshot| Ok(snapshot.fill()?)).await?))
 }

@@ -26,6 +26,28 @@ async fn an_unknown_prompt_is_answered_with_the_closest_passages() {
     assert_eq!(known["closest"], Value::Null);
 }
 
+/// A probability is the sum of what is shown of it, and pairs of tokens have no noise.
+#[tokio::test]
+async fn a_look_inside_adds_up() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    client.ok("/api/documents", &json!({"text": FOX, "id": "a/fox"})).await;
+    let parts = client.ok("/api/breakdown", &json!({"prompt": "The fox s", "candidates": 1})).await;
+    let best = &parts["candidates"][0];
+    let number = |value: &Value| value.as_f64().unwrap();
+    let contexts: f64 = best["contexts"].as_array().unwrap().iter().map(number).sum();
+    let others = ["prior", "quote", "general", "recent"].map(|name| number(&best[name]));
+    let sum = contexts + others.iter().sum::<f64>();
+    assert!((sum - number(&best["probability"])).abs() < 1e-9, "{parts}");
+    assert_eq!(best["text"], "l");
+    let fill = client.found("/api/fill").await;
+    assert_eq!(
+        (&fill["slots"][0]["table"], &fill["slots"][0]["false_match"]),
+        (&json!("pairs"), &json!(0.0))
+    );
+    assert!(number(&fill["slots"][1]["false_match"]) < 1e-6, "{fill}");
+}
+
 #[tokio::test]
 async fn a_life() {
     let server = Server::small().await;
@@ -64,20 +86,6 @@ async fn a_life() {
         (&source["document"], &source["excerpt"]["match"]),
         (&json!("a/fox"), &json!("The fox s"))
     );
-    let parts = client.ok("/api/breakdown", &json!({"prompt": "The fox s", "candidates": 1})).await;
-    let best = &parts["candidates"][0];
-    let number = |value: &Value| value.as_f64().unwrap();
-    let contexts: f64 = best["contexts"].as_array().unwrap().iter().map(number).sum();
-    let others = ["prior", "quote", "general", "recent"].map(|name| number(&best[name]));
-    let sum = contexts + others.iter().sum::<f64>();
-    assert!((sum - number(&best["probability"])).abs() < 1e-9, "{parts}");
-    assert_eq!(best["text"], why["candidates"][0]["text"]);
-    let fill = client.found("/api/fill").await;
-    assert_eq!(
-        (&fill["slots"][0]["table"], &fill["slots"][0]["false_match"]),
-        (&json!("pairs"), &json!(0.0))
-    );
-    assert!(number(&fill["slots"][1]["false_match"]) < 1e-6, "{fill}");
     assert_eq!(client.ok("/api/find", &json!({"text": "The"})).await["count"], 2);
     assert_eq!(client.ok("/api/find", &json!({"text": "the"})).await["count"], 0);
     let any_case = json!({"text": "the", "ignore_case": true, "context": 2});
