@@ -1,14 +1,11 @@
 //! Questions put to a model: by tokens where a cue is tokens, by text where a person would type it.
 
 use super::careless::{Damage, right};
-use super::places::{Text, most_frequent_next, occurrences};
-use super::{NEXT_TOKENS, NEXT_WORDS, PROMPT};
+use super::places::{self, Text, most_frequent_next, occurrences};
+use super::{CHARACTERS, NEXT_TOKENS, NEXT_WORDS, PROMPT};
 use crate::{Error, Share};
-use memo_store::{Completion, CompletionOptions, CompletionStream, Snapshot};
+use memo_store::{Completion, CompletionOptions, CompletionStream, Passage, Snapshot};
 use std::time::Instant;
-
-/// Characters that must follow a careless quote.
-const CHARACTERS: usize = 30;
 
 /// Tokens that are enough for what is compared.
 const MOST_TOKENS: usize = 160;
@@ -18,6 +15,10 @@ const QUOTED: usize = 8;
 
 /// Tokens of the completion of a new prompt, which is searched for loops.
 const NEW_TOKENS: usize = 120;
+
+/// Words of a passage that is asked for by keywords, and of these.
+const PASSAGE: usize = 24;
+const KEYWORDS: usize = 4;
 
 /// A model, and the text that it memorized.
 pub(super) struct Asked<'a> {
@@ -81,8 +82,10 @@ impl Asked<'_> {
             if seen.get(&words[place..place + len]) == Some(&1) {
                 let completion = self.complete(self.text.quote(place..place + len), MOST_TOKENS)?;
                 let next = &words[place + len..][..NEXT_WORDS];
-                let answer = completion.completion.split_whitespace().take(NEXT_WORDS);
-                count(&mut share, answer.eq(next.iter().copied()));
+                let said = completion.completion.as_str();
+                let answer = places::words(said).into_iter().map(|word| &said[word]);
+                let right = answer.take(NEXT_WORDS).eq(next.iter().copied());
+                count(&mut share, right);
             }
         }
         Ok(share)
@@ -108,9 +111,14 @@ impl Asked<'_> {
         let (mut share, mut at_once) = (Share::default(), Share::default());
         let mut draws = text.draws(300 + damage as u32);
         let places = 0..text.words.len().saturating_sub(PROMPT + CHARACTERS);
+        let words: Vec<String> = (0..text.words.len()).map(|i| letters(text.word(i))).collect();
+        let seen = occurrences(&words, PROMPT);
         for place in text.places(400, places) {
             if share.tried as usize == cues {
                 break;
+            }
+            if seen.get(&words[place..place + PROMPT]) != Some(&1) {
+                continue;
             }
             let Some((prompt, at)) = damage.prompt(text, place, &mut draws) else { continue };
             let completion = self.complete(&prompt, MOST_TOKENS)?.completion;
@@ -119,6 +127,43 @@ impl Asked<'_> {
             count(&mut at_once, exact);
         }
         Ok((share, at_once))
+    }
+
+    /// Whether some rare words of a passage, in any order, find it among the closest; with another ending each, if `inflected`.
+    pub(super) fn keywords(&self, inflected: bool, cues: usize) -> Result<Share, Error> {
+        let text = self.text;
+        let words: Vec<String> = (0..text.words.len()).map(|i| letters(text.word(i))).collect();
+        let seen = occurrences(&words, 1);
+        let mut draws = text.draws(800 + u32::from(inflected));
+        let mut share = Share::default();
+        for place in text.places(801, 0..words.len().saturating_sub(PASSAGE)) {
+            if share.tried as usize == cues {
+                break;
+            }
+            let long =
+                |word: &&String| word.chars().count() > 3 && word.chars().all(char::is_alphabetic);
+            let mut rare: Vec<&String> =
+                words[place..place + PASSAGE].iter().filter(long).collect();
+            rare.sort_by_key(|word| (seen[&[(*word).clone()][..]], *word));
+            rare.dedup();
+            if rare.len() < KEYWORDS + 2 {
+                continue;
+            }
+            let order = draws.permutation(KEYWORDS + 2);
+            let asked = order.into_iter().take(KEYWORDS).map(|i| {
+                let word = rare[i as usize].clone();
+                if inflected { inflect(word) } else { word }
+            });
+            let asked = asked.collect::<Vec<_>>().join(" ");
+            let (start, end) = (text.words[place].start, text.words[place + PASSAGE - 1].end);
+            let passages = self.model.closest(&asked, 3)?.passages;
+            let overlaps = |passage: &Passage| {
+                let at = passage.offset as usize;
+                at < end && at + passage.excerpt.len() > start
+            };
+            count(&mut share, passages.iter().any(overlaps));
+        }
+        Ok(share)
     }
 
     /// Prompts of a text that was not memorized: whether completions say how well a prompt matched, how many wrongly call it
@@ -158,6 +203,23 @@ impl Asked<'_> {
         }
         Ok((says, [verbatim, near, loops]))
     }
+}
+
+/// A word with another ending, as English has them.
+fn inflect(word: String) -> String {
+    match word
+        .strip_suffix("ing")
+        .or_else(|| word.strip_suffix("ed"))
+        .or_else(|| word.strip_suffix('s'))
+    {
+        Some(stem) if stem.len() > 3 => stem.to_owned(),
+        _ => word + "s",
+    }
+}
+
+/// What is left of a word, however it is typed.
+fn letters(word: &str) -> String {
+    word.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// How well a completion says that its prompt matched, if it does.

@@ -1,8 +1,10 @@
 //! Careless quotes: what people get wrong when they type from memory, and what still counts as an answer.
 
-use super::PROMPT;
 use super::places::Text;
+use super::{CHARACTERS, PROMPT};
 use memo::random::Draws;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// A kind of mistake in a prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,10 +19,18 @@ pub(super) enum Damage {
     Layout,
     TrailingSpace,
     MidWord,
+    Characters,
+    NoSigns,
+    OtherSigns,
+    NoAccents,
+    TwoTypos,
+    Replaced,
+    Moved,
+    OwnBeginning,
 }
 
 impl Damage {
-    pub(super) const ALL: [Damage; 10] = [
+    pub(super) const ALL: [Damage; 18] = [
         Damage::Nothing,
         Damage::Typo,
         Damage::LastTypo,
@@ -31,6 +41,14 @@ impl Damage {
         Damage::Layout,
         Damage::TrailingSpace,
         Damage::MidWord,
+        Damage::Characters,
+        Damage::NoSigns,
+        Damage::OtherSigns,
+        Damage::NoAccents,
+        Damage::TwoTypos,
+        Damage::Replaced,
+        Damage::Moved,
+        Damage::OwnBeginning,
     ];
 
     pub(super) fn name(self) -> &'static str {
@@ -45,6 +63,14 @@ impl Damage {
             Damage::Layout => "line ends as spaces",
             Damage::TrailingSpace => "a space at the end",
             Damage::MidWord => "cut off in a word",
+            Damage::Characters => "30 characters",
+            Damage::NoSigns => "lower case without punctuation",
+            Damage::OtherSigns => "other quotes and dashes",
+            Damage::NoAccents => "accents left out",
+            Damage::TwoTypos => "two typos",
+            Damage::Replaced => "a recent word replaced by another",
+            Damage::Moved => "a recent word two places late",
+            Damage::OwnBeginning => "six words after others",
         }
     }
 
@@ -95,6 +121,48 @@ impl Damage {
                 // A text of long lines is typed with a line end of one's own.
                 if spaced == quote { replaced_space(quote, at(recent).start)? } else { spaced }
             }
+            Damage::Characters => {
+                let cut = quote.char_indices().nth(CHARACTERS)?.0;
+                return Some((quote[..cut].to_owned(), start + cut));
+            }
+            Damage::NoSigns => {
+                let lower = quote.to_lowercase();
+                let plain = lower.split(|c: char| !c.is_alphanumeric() && !is_inside(c));
+                let plain: Vec<&str> = plain.filter(|word| !word.is_empty()).collect();
+                // A last sign that is left out may come with the answer.
+                plain.join(" ")
+            }
+            Damage::OtherSigns => {
+                let other: String = quote.chars().map(other_sign).collect();
+                (other != quote).then_some(other)?
+            }
+            Damage::NoAccents => {
+                let plain =
+                    quote.nfd().filter(|c| !is_combining_mark(*c)).nfc().collect::<String>();
+                (plain != quote).then_some(plain)?
+            }
+            Damage::TwoTypos => {
+                let one = first + draws.below(6) as usize;
+                let typo = misspelt(text.word(one), draws)?;
+                let typed = replaced(recent, &misspelt(text.word(recent), draws)?);
+                format!("{}{typo}{}", &typed[..at(one).start], &typed[at(one).end..])
+            }
+            Damage::Replaced => {
+                let other = text.word(draws.below(text.words.len() as u64) as usize);
+                (other != text.word(recent)).then(|| replaced(recent, other))?
+            }
+            Damage::Moved => {
+                let early = recent - 2;
+                let moved = text.word(early);
+                let (skipped, rest) =
+                    (&quote[at(early + 1).start..at(recent).end], &quote[at(recent).end..]);
+                format!("{}{skipped} {moved}{rest}", &quote[..at(early).start])
+            }
+            Damage::OwnBeginning => {
+                let other = draws.below((text.words.len() - PROMPT) as u64) as usize;
+                let known = first + PROMPT / 2;
+                text.quote(other..other + PROMPT / 2).to_owned() + " " + &quote[at(known).start..]
+            }
             Damage::TrailingSpace => {
                 // Elsewhere a space is not what follows.
                 text.text[end..].starts_with(' ').then(|| format!("{quote} "))?
@@ -119,8 +187,25 @@ fn replaced_space(quote: &str, word: usize) -> Option<String> {
     Some(format!("{before}\n{}", &quote[word..]))
 }
 
-/// A word with two neighbouring letters exchanged, or one replaced if they are the same. Words of fewer than four letters stay
-/// as they are, and so do numbers.
+/// Whether a sign belongs to the word that it stands in.
+fn is_inside(c: char) -> bool {
+    matches!(c, '\'' | '’' | '_')
+}
+
+/// A quote or a dash as another keyboard has it.
+fn other_sign(c: char) -> char {
+    match c {
+        '\'' => '’',
+        '’' | '‘' => '\'',
+        '"' => '“',
+        '“' | '”' | '„' | '«' | '»' => '"',
+        '–' | '—' => '-',
+        c => c,
+    }
+}
+
+/// A word with a slip of the fingers: two neighbouring letters exchanged, or one replaced, left out or doubled. Words of fewer
+/// than four letters stay as they are, and so do numbers.
 fn misspelt(word: &str, draws: &mut Draws) -> Option<String> {
     let mut letters: Vec<char> = word.chars().collect();
     let alphabetic = letters.iter().take_while(|c| c.is_alphabetic()).count();
@@ -128,10 +213,11 @@ fn misspelt(word: &str, draws: &mut Draws) -> Option<String> {
         return None;
     }
     let at = 1 + draws.below(alphabetic as u64 - 2) as usize;
-    if letters[at] == letters[at + 1] || at + 1 == alphabetic {
-        letters[at] = if letters[at] == 'x' { 'q' } else { 'x' };
-    } else {
-        letters.swap(at, at + 1);
+    match draws.below(4) {
+        0 => letters.insert(at, letters[at]),
+        1 => drop(letters.remove(at)),
+        2 if letters[at] != letters[at + 1] => letters.swap(at, at + 1),
+        _ => letters[at] = if letters[at] == 'x' { 'q' } else { 'x' },
     }
     Some(letters.into_iter().collect())
 }
@@ -154,7 +240,7 @@ pub(super) fn right(completion: &str, expected: &str, characters: usize) -> (boo
 mod tests {
     use super::*;
 
-    const TEXT: &str = "In the Harbour office every captain signed the heavy register \
+    const TEXT: &str = "In the Harbour café every captain signed the “heavy” register \
         before breakfast,\nthen nobody spoke until the whistle blew again across the water";
 
     #[test]
@@ -168,7 +254,8 @@ mod tests {
                 };
                 let quote = text.quote(first..first + PROMPT);
                 assert!(at <= text.words[first + PROMPT - 1].end);
-                assert!(prompt.split_whitespace().count().abs_diff(PROMPT) <= 1, "{prompt}");
+                let words = prompt.split_whitespace().count();
+                assert!(words.abs_diff(PROMPT) <= 1 || damage == Damage::Characters, "{prompt}");
                 changed += usize::from(prompt != quote);
             }
             assert_eq!(changed > 0, damage != Damage::Nothing, "{}", damage.name());
@@ -193,7 +280,10 @@ mod tests {
         let mut draws = Text::new(TEXT, vec![], 1).draws(2);
         for _ in 0..50 {
             let typo = misspelt("captain", &mut draws).unwrap();
-            assert!(typo != "captain" && typo.len() == 7 && typo.starts_with('c'), "{typo}");
+            assert!(
+                typo != "captain" && typo.len().abs_diff(7) <= 1 && typo.starts_with('c'),
+                "{typo}"
+            );
         }
         assert_eq!(misspelt("the", &mut draws), None);
         assert_eq!(misspelt("1984", &mut draws), None);

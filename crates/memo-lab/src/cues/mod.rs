@@ -33,6 +33,9 @@ const NEXT_WORDS: usize = 10;
 /// Words of a prompt that is quoted carelessly, or is new.
 const PROMPT: usize = 12;
 
+/// Characters that must follow a careless quote, and those of a prompt that is cut off anywhere.
+const CHARACTERS: usize = 30;
+
 /// Of the lines of a text, the share that is memorized; new prompts are taken from the rest.
 const MEMORIZED: f64 = 0.9;
 
@@ -69,6 +72,8 @@ enum Question {
     Careless(String),
     /// The same without any wrong word.
     CarelessAtOnce(String),
+    /// Four rare words of a passage, as they are or with another ending: it is among the three closest.
+    Keywords(bool),
     /// A new prompt that the model calls verbatim though not even its last eight tokens are.
     FalseVerbatim,
     /// A new prompt that the model takes for a careless quote.
@@ -175,6 +180,10 @@ fn measure(
         let name = damage.name().to_owned();
         answers.push((Question::Careless(name.clone()), right));
         answers.push((Question::CarelessAtOnce(name), at_once));
+    }
+    // A frozen model has no texts.
+    for inflected in [false, true].into_iter().filter(|_| !source.frozen) {
+        answers.push((Question::Keywords(inflected), asked.keywords(inflected, counts.careless)?));
     }
     let stranger = Text::new(new, Vec::new(), seed);
     let (says_matched, new) = asked.new_prompts(&stranger, counts.careless)?;

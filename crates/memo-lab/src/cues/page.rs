@@ -2,7 +2,8 @@
 
 use super::careless::Damage;
 use super::{
-    Counts, LAST, NEXT_TOKENS, NEXT_WORDS, Outcome, PROMPT, Question, TOKENS, WORDS, curve,
+    CHARACTERS, Counts, LAST, NEXT_TOKENS, NEXT_WORDS, Outcome, PROMPT, Question, TOKENS, WORDS,
+    curve,
 };
 use crate::figure::{Axis, Chart, Figure, Mark, Series, Style};
 use crate::{Cell, Page, Provenance, Share, Table};
@@ -29,6 +30,8 @@ pub(super) fn page(
         .table(table(results, "context", &anywhere()))
         .heading("Careless quotes")
         .table(table(results, "prompt", &careless()))
+        .heading("Keywords")
+        .table(table(results, "prompt", &[false, true].map(Question::Keywords)))
         .heading("New prompts")
         .table(table(
             results,
@@ -70,6 +73,8 @@ impl Question {
             Question::Possible(len) => format!("possible after {len}"),
             Question::Careless(damage) => damage.clone(),
             Question::CarelessAtOnce(damage) => format!("{damage}: at once"),
+            Question::Keywords(false) => "four rare words".to_owned(),
+            Question::Keywords(true) => "four rare words with other endings".to_owned(),
             Question::FalseVerbatim => "new prompt wrongly called verbatim".to_owned(),
             Question::Near => "new prompt called near".to_owned(),
             Question::Loop => "new prompt ends in a loop".to_owned(),
@@ -107,6 +112,7 @@ fn summary(results: &Results) -> String {
          - **Unique cues**: of cues that occur once, {} of 3 tokens, {} of 4 and {} of 8 bring back the next {NEXT_TOKENS} tokens; {} of 3 words and {} of 6 the next {NEXT_WORDS} words.\n\
          - **Anywhere**: the next token is right after 3 tokens at {} of all places (exact counting: {}), after 16 at {}.\n\
          - **Careless quotes** of {PROMPT} words go on right, after at most one wrong word: {} as they are, {} with a typo in a recent word, {} in the last, {} in lower case, {} cut off in a word.\n\
+         - **Keywords**: of passages asked for by four rare words, {} are among the three closest; {} if the words have other endings.\n\
          - **New prompts**: {} are wrongly called verbatim, {} near; {} end in a loop.",
         percent(Question::Tokens(3)),
         percent(Question::Tokens(4)),
@@ -121,6 +127,8 @@ fn summary(results: &Results) -> String {
         careless(Damage::LastTypo),
         careless(Damage::LowerCase),
         careless(Damage::MidWord),
+        percent(Question::Keywords(false)),
+        percent(Question::Keywords(true)),
         percent(Question::FalseVerbatim),
         percent(Question::Near),
         percent(Question::Loop),
@@ -135,8 +143,9 @@ fn set_up(tokenizer: &str, counts: Counts) -> String {
          | question | what is asked, and what counts as right |\n|---|---|\n\
          | unique cue | {cues} random runs of so many tokens, or words, that occur once in the text: the next {NEXT_TOKENS} tokens, or {NEXT_WORDS} words, all of them. Tokens are given as tokens, words as text |\n\
          | next token | {places} random places, whether or not what stands before them occurs elsewhere. *Possible* is what the token that most often followed the same tokens would have right |\n\
-         | careless | {careless} random prompts of {PROMPT} words, typed with a fault: the next 30 characters of the text, white space aside, at once or after at most one wrong word. A typo exchanges or replaces a letter; \
-         recent words are the four before the last; line ends become spaces, or a space a line end; a word is cut off in its middle |\n\
+         | careless | {careless} random prompts of {PROMPT} words, typed with a fault: the next {CHARACTERS} characters of the text, white space aside, at once or after at most one wrong word. A typo exchanges or replaces a letter; \
+         recent words are the four before the last; line ends become spaces, or a space a line end; a word is cut off in its middle; *{CHARACTERS} characters* end anywhere. The twelve words, letters and digits alone, occur once |\n\
+         | keywords | {careless} passages of 24 words: four of their six rarest words, in any order, and whether one of the three closest passages overlaps |\n\
          | new | {careless} prompts of {PROMPT} words from the tenth that was not memorized. *Wrongly verbatim*: called a quote though not even the last eight tokens stand in the text. A loop is an end of the completion ({new} tokens) that is the same tokens three times |",
         new = 120,
     )

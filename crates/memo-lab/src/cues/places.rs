@@ -8,16 +8,14 @@ use std::ops::Range;
 pub(super) struct Text<'t> {
     pub(super) text: &'t str,
     pub(super) tokens: Vec<u32>,
-    /// Where each word lies: what stands between white space.
+    /// Where each word lies.
     pub(super) words: Vec<Range<usize>>,
     seed: u64,
 }
 
 impl<'t> Text<'t> {
     pub(super) fn new(text: &'t str, tokens: Vec<u32>, seed: u64) -> Self {
-        let start = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
-        let words = text.split_whitespace().map(|word| start(word)..start(word) + word.len());
-        Text { text, tokens, words: words.collect(), seed }
+        Text { text, tokens, words: words(text), seed }
     }
 
     /// A word.
@@ -45,6 +43,29 @@ impl<'t> Text<'t> {
         let order = self.draws(question).permutation(places.len());
         order.into_iter().map(|place| places.start + place as usize).collect()
     }
+}
+
+/// Where the words of a text lie: what stands between white space; of scripts that have none, two characters.
+pub(super) fn words(text: &str) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    for word in text.split_whitespace() {
+        let first = word.as_ptr() as usize - text.as_ptr() as usize;
+        let (mut start, end, mut unspaced) = (first, first + word.len(), 0);
+        for (at, c) in word.char_indices().map(|(i, c)| (first + i, c)) {
+            if unspaced == 2 && c.is_alphanumeric() {
+                words.push(start..at);
+                (start, unspaced) = (at, 0);
+            }
+            unspaced += usize::from(is_unspaced(c));
+        }
+        words.push(start..end);
+    }
+    words
+}
+
+/// Whether a character is of a script that has no spaces between words.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}')
 }
 
 /// How often each run of `len` items occurs.
@@ -84,6 +105,13 @@ mod tests {
         let mut places = text.places(7, 2..9);
         places.sort_unstable();
         assert!(places.into_iter().eq(2..9));
+    }
+
+    #[test]
+    fn words_without_spaces_are_two_characters() {
+        let text = "床前明月光，疑是 地上霜。Linux 系统";
+        let cut: Vec<&str> = words(text).into_iter().map(|word| &text[word]).collect();
+        assert_eq!(cut, ["床前", "明月", "光，疑", "是", "地上", "霜。Linux", "系统"]);
     }
 
     #[test]

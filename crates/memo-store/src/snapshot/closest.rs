@@ -1,14 +1,14 @@
 //! Closest passages: where live documents share the rare words of a text that they do not contain.
 //!
-//! Words are compared in their normal form ([`memo::words`]): case, layout and apostrophes make no difference. A word weighs the more the
-//! fewer of the places it could stand at it does stand at, as in BM25; a passage is some forty words, and scores the share
-//! of the text's weight that its words have. There is no index that forgetting would have to scrub: the tokens of
+//! Words are compared in their normal form ([`memo::words`]): case, layout and apostrophes make no difference. Other forms of a word, and
+//! slips of the fingers, count for less ([`memo::words::alike`]). A word weighs the more the fewer of the places it could stand
+//! at it does stand at, as in BM25; a passage is some forty words, and scores the share of the text's weight that its words have. There is no index that forgetting would have to scrub: the tokens of
 //! all live documents are read, by all threads, which takes some tens of milliseconds a megabyte.
 
 use super::{Completion, Snapshot};
 use crate::error::Error;
 use crate::record::DocumentRecord;
-use memo::words::each_word;
+use memo::words::{alike, each_word, letters};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::HashMap;
@@ -69,11 +69,17 @@ const NAMED: usize = 3;
 /// (TOFU), fourteen have a passage there that shares so much.
 const ENOUGH: f64 = 0.33;
 
-/// A word of the text in a document.
+/// What a word that is only alike counts; and the most words of a text for which these are looked for too, which takes longer.
+const ALIKE: f64 = 0.7;
+const QUESTION: usize = 32;
+
+/// A word of the text in a document, or one that is alike.
 #[derive(Clone, Copy)]
 struct Hit {
     /// Which word of the text.
     word: u16,
+    /// Whether it is that word, in normal form.
+    same: bool,
     /// Words of the document before it.
     at: u32,
     /// Its place in the document's text, in bytes.
@@ -87,24 +93,48 @@ struct Asked {
     numbers: HashMap<u64, u16>,
     /// Whether any of them has these highest bits: most words of a document need no look-up.
     any: Vec<bool>,
+    /// Their numbers and letters, by the first byte, in lower case, if they are few.
+    letters: HashMap<u8, Vec<(u16, Vec<u32>)>>,
 }
 
 impl Asked {
-    fn new(numbers: HashMap<u64, u16>) -> Self {
+    fn new(numbers: HashMap<u64, u16>, spelled: &[&str]) -> Self {
         let mut any = vec![false; 1 << 12];
         numbers.keys().for_each(|hash| any[(hash >> 52) as usize] = true);
-        Asked { numbers, any }
+        let mut by_first: HashMap<u8, Vec<(u16, Vec<u32>)>> = HashMap::new();
+        let question = if spelled.len() <= QUESTION { spelled } else { &[] };
+        for (number, word) in (0..).zip(question.iter().map(|word| word.as_bytes())) {
+            by_first.entry(first(word)).or_default().push((number, letters(word)));
+        }
+        Asked { numbers, any, letters: by_first }
     }
 
-    fn number(&self, hash: u64) -> Option<u16> {
-        if self.any[(hash >> 52) as usize] { self.numbers.get(&hash).copied() } else { None }
+    /// Which word a word of a document is, or is alike to, and whether it is the same.
+    fn number(&self, hash: u64, word: &[u8]) -> Option<(u16, bool)> {
+        let same = if self.any[(hash >> 52) as usize] { self.numbers.get(&hash) } else { None };
+        if let Some(&number) = same {
+            return Some((number, true));
+        }
+        // Letters of other scripts have up to three bytes.
+        let near =
+            |asked: &Vec<u32>| word.len() + 4 > asked.len() && word.len() < 3 * asked.len() + 9;
+        let mut candidates =
+            self.letters.get(&first(word))?.iter().filter(|(_, asked)| near(asked)).peekable();
+        candidates.peek()?;
+        let word = letters(word);
+        candidates.find(|(_, asked)| alike(asked, &word)).map(|&(number, _)| (number, false))
     }
+}
+
+/// The first byte of a word, in lower case.
+fn first(word: &[u8]) -> u8 {
+    word.first().map_or(0, u8::to_ascii_lowercase)
 }
 
 /// The words of the text that one document, or a piece of one, has.
 struct Found {
     hits: Vec<Hit>,
-    /// How often it has each word.
+    /// How often it has each word, or one that is alike.
     counts: Vec<u32>,
     /// Its words in all.
     words: u32,
@@ -228,7 +258,7 @@ fn words(text: &str) -> (Asked, Vec<&str>) {
             spelled.push(&text[place]);
         }
     });
-    (Asked::new(numbers), spelled)
+    (Asked::new(numbers, &spelled), spelled)
 }
 
 /// The words of a text that a document has.
@@ -254,12 +284,18 @@ fn find(bytes: &[u8], asked: &Asked) -> Found {
 fn find_in_piece(bytes: &[u8], asked: &Asked) -> Found {
     let mut found = Found { hits: Vec::new(), counts: vec![0; asked.numbers.len()], words: 0 };
     each_word(bytes, |hash, place| {
-        if let Some(word) = asked.number(hash) {
+        if let Some((word, same)) = asked.number(hash, &bytes[place.clone()]) {
             let count = &mut found.counts[usize::from(word)];
             *count += 1;
             if *count <= MOST_PLACES {
                 let len = place.len().min(usize::from(u16::MAX)) as u16;
-                found.hits.push(Hit { word, at: found.words, start: place.start as u64, len });
+                found.hits.push(Hit {
+                    word,
+                    same,
+                    at: found.words,
+                    start: place.start as u64,
+                    len,
+                });
             }
         }
         found.words += 1;
@@ -297,16 +333,24 @@ fn weights(found: &[Found], words: usize) -> Vec<f64> {
 
 /// The `limit` best windows of a document, none of which overlap, the best first.
 fn best_windows(hits: &[Hit], weights: &[f64], limit: usize) -> Vec<Window> {
-    let mut counts = vec![0u32; weights.len()];
+    // How often the window has each word, and one that is alike.
+    let mut counts = vec![[0i32; 2]; weights.len()];
+    let mut count = |hit: &Hit, more: i32| {
+        let counts = &mut counts[usize::from(hit.word)];
+        let worth = |[same, alike]: [i32; 2]| match (same, alike) {
+            (1.., _) => 1.0,
+            (_, 1..) => ALIKE,
+            _ => 0.0,
+        };
+        let before = worth(*counts);
+        counts[usize::from(!hit.same)] += more;
+        (worth(*counts) - before) * weights[usize::from(hit.word)]
+    };
     let (mut score, mut end) = (0.0, 0);
     let mut peaks: Vec<Window> = Vec::new();
     for start in 0..hits.len() {
         while end < hits.len() && hits[end].at < hits[start].at + PASSAGE as u32 {
-            let count = &mut counts[usize::from(hits[end].word)];
-            *count += 1;
-            if *count == 1 {
-                score += weights[usize::from(hits[end].word)];
-            }
+            score += count(&hits[end], 1);
             end += 1;
         }
         let overlaps = peaks.last().is_some_and(|last| last.hits.end > start);
@@ -317,11 +361,7 @@ fn best_windows(hits: &[Hit], weights: &[f64], limit: usize) -> Vec<Window> {
             Some(_) if overlaps => {}
             _ => peaks.push(window),
         }
-        let count = &mut counts[usize::from(hits[start].word)];
-        *count -= 1;
-        if *count == 0 {
-            score -= weights[usize::from(hits[start].word)];
-        }
+        score += count(&hits[start], -1);
     }
     peaks.sort_by(|a, b| b.score.total_cmp(&a.score));
     peaks.truncate(limit);

@@ -446,9 +446,8 @@ impl CompletionStream {
 
     /// Goes on from where the prompt was found.
     fn go_on_from(&mut self, found: Found) {
-        let Found { matched, context, healing, owed, scratch } = found;
-        (self.owed, self.healing) = (owed, healing);
-        self.quoting = matches!(matched.kind, MatchKind::Verbatim | MatchKind::Near);
+        let Found { matched, context, healing, owed, quoting, scratch } = found;
+        (self.owed, self.healing, self.quoting) = (owed, healing, quoting);
         self.begin_after(&context.unwrap_or_else(|| self.prompt.clone()), scratch);
         let unknown = matched.kind == MatchKind::None;
         self.matched = Some(matched);

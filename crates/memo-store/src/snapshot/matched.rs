@@ -18,6 +18,13 @@ pub struct PromptMatch {
     pub remembered: Option<String>,
 }
 
+impl PromptMatch {
+    /// Whether all of the prompt stands together in the memory.
+    pub(super) fn is_whole(&self) -> bool {
+        self.tokens >= self.of
+    }
+}
+
 /// In what way a prompt is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -2,7 +2,8 @@
 //!
 //! A text that begins in the middle of a sentence has other tokens than there, where a space comes before it; so a prompt is looked
 //! for in two forms, as it was typed and after a space. Each is looked up as it is first, which takes little; only if neither
-//! stands in the memory, the one that is better known is put right.
+//! stands in the memory, the one that is better known is put right. If both do, the one after a space is meant: in the other form
+//! the first word may be the end of a longer one, as `self` in `&self`.
 
 use super::healing::Healing;
 use super::{MatchKind, PromptMatch};
@@ -14,6 +15,9 @@ use memo_text::Tokenizer;
 /// Tokens of a prompt that is put right in both forms: the first word of a longer one makes no difference.
 const SHORT: usize = 12;
 
+/// Tokens of a quote that may stand elsewhere in another form: a longer one hardly does.
+const AMBIGUOUS: usize = 32;
+
 /// A prompt's match, and the tokens to go on from if that are others.
 pub(super) struct Found {
     pub(super) matched: PromptMatch,
@@ -22,6 +26,8 @@ pub(super) struct Found {
     pub(super) healing: Option<Healing>,
     /// Text of a word that was only begun, which the completion owes.
     pub(super) owed: String,
+    /// Whether the prompt, or its end, is a quote, at one place or at several.
+    pub(super) quoting: bool,
     /// What was read last: of a verbatim prompt, its end.
     pub(super) scratch: Scratch,
 }
@@ -39,7 +45,8 @@ struct Form {
 
 /// What the search came to in one form.
 enum Looked {
-    Found(Box<Found>),
+    /// A quote, and whether a document begins with it.
+    Found(Box<Found>, bool),
     Unknown(Box<Form>),
 }
 
@@ -57,16 +64,26 @@ impl Search<'_> {
         healing: Option<Healing>,
         text: bool,
     ) -> Result<Found, Error> {
-        let mut forms = match self.look(prompt.to_vec(), healing, true)? {
-            Looked::Found(found) => return Ok(*found),
-            Looked::Unknown(form) => vec![*form],
-        };
+        let (mut quote, mut forms) = (None, Vec::new());
+        match self.look(prompt.to_vec(), healing, true)? {
+            Looked::Found(found, begins) if !text || begins || prompt.len() > AMBIGUOUS => {
+                return Ok(*found);
+            }
+            Looked::Found(found, _) => quote = Some(*found),
+            Looked::Unknown(form) => forms.push(*form),
+        }
         if let Some(prompt) = if text { self.inside_a_text(prompt)? } else { None } {
             let healing = Healing::new(self.tokenizer, &prompt);
             match self.look(prompt, healing, false)? {
-                Looked::Found(found) => return Ok(*found),
+                Looked::Found(found, _) if quote.is_none() || found.matched.is_whole() => {
+                    return Ok(*found);
+                }
+                Looked::Found(..) => {}
                 Looked::Unknown(form) => forms.push(*form),
             }
+        }
+        if let Some(quote) = quote {
+            return Ok(quote);
         }
         // The better known one first; of equals, that which was typed.
         forms.sort_by_key(|form| std::cmp::Reverse(form.matching.runs.iter().sum::<usize>()));
@@ -119,11 +136,12 @@ impl Search<'_> {
     ) -> Result<Looked, Error> {
         let mut scratch = Scratch::default();
         let matching = BACKOFF.matching(self.memory, &prompt, &mut scratch)?;
+        let begins = matching.begins;
         let mut form = Form { prompt, healing, matching, healed: None, typed };
         if form.matching.is_clear() {
             let tokens = form.matching.run();
             let found = form.found(MatchKind::Verbatim, tokens);
-            return Ok(Looked::Found(Box::new(Found { scratch, ..found })));
+            return Ok(Looked::Found(Box::new(Found { scratch, ..found }), begins));
         }
         let healing = form.healing.as_ref();
         let healed = healing.map(|healing| healing.healed(self.memory, self.tokenizer));
@@ -131,7 +149,7 @@ impl Search<'_> {
             let matching = BACKOFF.matching(self.memory, &healed, &mut scratch)?;
             if healed.len() > 1 && matching.is_clear() {
                 let found = form.found(MatchKind::Verbatim, matching.run());
-                return Ok(Looked::Found(Box::new(found)));
+                return Ok(Looked::Found(Box::new(found), matching.begins));
             }
             let quote = healed.len() > 1 && matching.is_quote() && matching.is_settled();
             form.healed = quote.then_some(matching.run());
@@ -151,7 +169,7 @@ impl Search<'_> {
         let (kind, tokens, of) = (MatchKind::Near, repair.run, prompt.len());
         let matched = PromptMatch { kind, tokens, of, typed, remembered };
         let (context, scratch) = (Some(repair.context), Scratch::default());
-        Found { matched, context, healing: None, owed, scratch }
+        Found { matched, context, healing: None, owed, quoting: true, scratch }
     }
 }
 
@@ -161,10 +179,18 @@ impl Form {
         self.healed.unwrap_or(self.matching.run())
     }
 
+    /// Whether the prompt is a quote, or its end is.
+    fn is_quote(&self) -> bool {
+        self.matching.is_quote() || self.healed.is_some()
+    }
+
     /// In what way the prompt is known, if it cannot be put right.
     fn kind(&self) -> MatchKind {
+        // An end that is an indentation, or stands at several places none of which has what comes before it, may be of any text.
+        let Form { matching, healed, .. } = self;
+        let settled = healed.is_some() || (matching.is_settled() && matching.is_solid());
         match self.tokens() {
-            _ if self.matching.is_quote() || self.healed.is_some() => MatchKind::Verbatim,
+            _ if self.is_quote() && settled => MatchKind::Verbatim,
             2.. => MatchKind::General,
             _ => MatchKind::None,
         }
@@ -174,12 +200,14 @@ impl Form {
     fn found(self, kind: MatchKind, tokens: usize) -> Found {
         let of = self.prompt.len();
         let matched = PromptMatch { kind, tokens, of, typed: None, remembered: None };
+        let quoting = kind == MatchKind::Verbatim || self.is_quote();
         // A prompt that was typed like this is healed whatever is known of it.
         let (context, healing) = if self.typed {
             (None, self.healing)
         } else {
-            (Some(self.prompt), self.healing.filter(|_| kind == MatchKind::Verbatim))
+            (Some(self.prompt), self.healing.filter(|_| quoting))
         };
-        Found { matched, context, healing, owed: String::new(), scratch: Scratch::default() }
+        let (owed, scratch) = (String::new(), Scratch::default());
+        Found { matched, context, healing, owed, quoting, scratch }
     }
 }

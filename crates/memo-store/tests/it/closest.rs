@@ -50,6 +50,21 @@ fn case_layout_and_apostrophes_make_no_difference() {
     );
 }
 
+/// A question has other forms of the words than the text, and slips of the fingers.
+#[test]
+fn forms_of_a_word_and_typos_are_alike_but_count_for_less() {
+    let home = tempfile::tempdir().unwrap();
+    let store = store(&home);
+    for question in ["Who was reading at nights?", "where do cats sleep", "the wram rooff"] {
+        let closest = store.closest(question, 1).unwrap();
+        let document = if question.starts_with("Who") { "owl" } else { "cat" };
+        assert_eq!(closest.passages[0].document, document, "{closest:?}");
+    }
+    let score = |text: &str| store.closest(text, 1).unwrap().passages[0].score;
+    assert!(score("roofs") < score("roof"));
+    assert!(score("roof") > 0.99 && score("roofs") > 0.5);
+}
+
 #[test]
 fn a_passage_says_where_it_stands() {
     let home = tempfile::tempdir().unwrap();

@@ -180,3 +180,18 @@ fn a_careless_prompt_is_continued_wherever_it_ends() {
         }
     });
 }
+
+/// A quote that begins in the middle of a line is looked for after a space, though its first word also ends a longer one.
+#[test]
+fn a_prompt_begins_with_a_word() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = store(&home, Tokenizer::gpt2());
+    let text =
+        "fn name(self, size: usize) -> Page\n  where self, size: usize, are all that is asked for";
+    store.memorize([NewDocument::text(text).with_id("b")], None).unwrap();
+    let next = |prompt: &str| store.complete(prompt, &greedy()).unwrap().completion;
+    assert_eq!(next("self, size: usize"), ", are all that is asked for");
+    assert_eq!(next("(self, size: usize"), &text["fn name(self, size: usize".len()..]);
+    // A document begins with this.
+    assert!(next("fn name(").starts_with("self, size"));
+}

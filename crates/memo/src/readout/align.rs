@@ -8,9 +8,11 @@ use std::ops::Range;
 mod worth {
     /// Another word in its place.
     pub(super) const OTHER: i64 = -4;
-    /// A word that was left out, or put in.
+    /// A word that was left out, or put in; and each that goes with it: what people take for one word may be several, as an
+    /// address or a path.
     pub(super) const MISSING: i64 = -3;
     pub(super) const ADDED: i64 = -3;
+    pub(super) const ANOTHER: i64 = -1;
     /// A word that was typed twice.
     pub(super) const DOUBLED: i64 = -1;
     /// Two words in the wrong order, beside what both are worth.
@@ -20,6 +22,9 @@ mod worth {
     /// The last word is rather another than too many.
     pub(super) const LAST_ADDED: i64 = -10;
 }
+
+/// The most words that are left out, or put in, as one.
+const MOST_TOGETHER: usize = 4;
 
 /// How two sequences agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,8 +45,9 @@ enum Step {
     Same,
     Alike,
     Other,
-    Missing,
-    Added,
+    /// Words of the second sequence that the first lacks, and of the first that the second lacks.
+    Missing(usize),
+    Added(usize),
     Swapped,
 }
 
@@ -51,8 +57,8 @@ impl Step {
         match self {
             Step::Begin => (0, 0),
             Step::Same | Step::Alike | Step::Other => (1, 1),
-            Step::Missing => (0, 1),
-            Step::Added => (1, 0),
+            Step::Missing(words) => (0, words),
+            Step::Added(words) => (words, 0),
             Step::Swapped => (2, 2),
         }
     }
@@ -93,17 +99,17 @@ pub(super) fn align(typed: &[SpelledWord], rare: &[i64], remembered: &[SpelledWo
                 let worth = rare[i - 2] + rare[i - 1] + worth::SWAPPED;
                 consider(best[i - 2][j - 2].0, worth, Step::Swapped);
             }
-            if j > 0 {
-                consider(best[i][j - 1].0, worth::MISSING, Step::Missing);
+            for (words, more) in (1..=MOST_TOGETHER).zip((0..).map(|more| more * worth::ANOTHER)) {
+                if words <= j {
+                    consider(best[i][j - words].0, worth::MISSING + more, Step::Missing(words));
+                }
+                if words <= i {
+                    let last = if i == n { worth::LAST_ADDED } else { 0 };
+                    consider(best[i - words][j].0, worth::ADDED + more + last, Step::Added(words));
+                }
             }
-            if i > 0 {
-                let doubled = i > 1 && typed[i - 1].letters == typed[i - 2].letters;
-                let worth = if doubled {
-                    worth::DOUBLED
-                } else {
-                    worth::ADDED + if i == n { worth::LAST_ADDED } else { 0 }
-                };
-                consider(best[i - 1][j].0, worth, Step::Added);
+            if i > 1 && typed[i - 1].letters == typed[i - 2].letters {
+                consider(best[i - 1][j].0, worth::DOUBLED, Step::Added(1));
             }
             best[i][j] = most;
         }
@@ -159,6 +165,9 @@ mod tests {
         assert_eq!(found("the heavy regi"), (3, 1, (2..3, 2..3)));
         assert_eq!(found("the heavy zebra"), (3, 1, (2..3, 2..3)));
         assert_eq!(found("the huge register bfeore breakfast"), (5, 2, (1..4, 1..4)));
+        // Several words that go together, as those of an address, are one difference.
+        assert_eq!(found("the heavy then nobody spoke"), (8, 1, (2..2, 2..5)));
+        assert_eq!(found("the heavy old blue red register before"), (4, 1, (2..5, 2..2)));
     }
 
     #[test]

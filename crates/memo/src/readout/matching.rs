@@ -26,6 +26,10 @@ pub struct Matching {
     pub runs: Vec<usize>,
     /// How often the longest context before the end that occurred did so.
     pub times: i64,
+    /// How many of the last tokens stand together in the memory, white space aside.
+    pub solid: usize,
+    /// Whether a document begins with the text.
+    pub begins: bool,
 }
 
 impl Backoff {
@@ -67,8 +71,15 @@ impl Backoff {
         }
         trust.read(memory, text, reader)?;
         runs.push(run.max(longest(&reader.levels, text.len() - first)));
-        let times = reader.levels.tokens().last().map_or(0, |level| level.totals.total);
-        Ok(Matching { first, runs, times })
+        let longest = reader.levels.tokens().last();
+        let times = longest.map_or(0, |level| level.totals.total);
+        // A context that is longer than the text is all of that from the boundary on.
+        let lengths = &memory.settings().tokens;
+        let begins = longest.is_some_and(|level| lengths[level.slot] as usize > text.len());
+        let last = &text[text.len() - runs.last().map_or(0, |run| *run.min(&text.len()))..];
+        let blank = |token: &&u32| memory.words().is_some_and(|words| words.is_blank(**token));
+        let solid = last.len() - last.iter().filter(blank).count();
+        Ok(Matching { first, runs, times, solid, begins })
     }
 }
 
@@ -86,6 +97,11 @@ impl Matching {
     /// Returns whether all of the text stands together in the memory, or as much of its end as stands there once.
     pub fn is_settled(&self) -> bool {
         self.times == 1 || self.run() + 1 >= self.runs.len()
+    }
+
+    /// Returns whether the text is a quote whatever white space is in it: an indentation alone is none.
+    pub fn is_solid(&self) -> bool {
+        self.solid >= QUOTE || self.run() + 1 >= self.runs.len()
     }
 
     /// Returns whether the text is a quote, and so long a part of it that nothing else can be meant.

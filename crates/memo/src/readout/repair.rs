@@ -9,10 +9,10 @@
 
 use super::align::{Aligned, align};
 use super::matching::QUOTE;
-use super::respell::Respelled;
+use super::respell::{QUOTED, Respelled};
 use super::{Backoff, Generation, Generator, Matching, Sampling, Scratch};
 use crate::sparse::{Error, Memory, Reader};
-use crate::words::{SpelledWord, Spelling};
+use crate::words::{SpelledWord, Spelling, WordState};
 use std::ops::Range;
 
 /// A prompt that was put right.
@@ -35,6 +35,13 @@ pub struct Repair {
 const SUCCESSORS: usize = 8;
 const REPLAYED: usize = 1_500;
 
+/// Words that are replayed beyond those that were typed, and tokens of a replay at most, white space included.
+const MORE: usize = 4;
+const LONGEST: usize = 160;
+
+/// Tokens of a replay without one that was typed near, white space aside, after which it is about something else.
+const ASTRAY: usize = 12;
+
 /// The last tokens of a prompt of which one may be another.
 const REPLACED: usize = 9;
 
@@ -56,7 +63,8 @@ struct Place {
     next: usize,
     /// What followed what stands before it.
     first: Vec<u32>,
-    /// Half words of evidence in what is known before it, and the most that there can be in all.
+    /// How many words are known before it, half words of evidence in them, and the most that there can be in all.
+    known: usize,
     before: i64,
     most: i64,
 }
@@ -67,6 +75,8 @@ struct Candidate {
     evidence: i64,
     /// The first word after the place.
     next: usize,
+    /// How many words stand together there, if none differs.
+    together: usize,
     said: Vec<u32>,
     aligned: Aligned,
 }
@@ -91,8 +101,20 @@ impl Backoff {
         let whole = matching;
         let matching = self.matching(memory, context, scratch)?;
         let best = self.best_candidate(memory, &respelled, [whole, &matching], view, scratch)?;
-        let Candidate { next, said, aligned, .. } = best;
-        if aligned.differences == 0 {
+        let Candidate { next, together, said, aligned, .. } = best;
+        let known = |place: usize| matching.runs[place - matching.first];
+        let place = next.checked_sub(1).map_or(matching.first, |before| ends[before]);
+        let remembered = spelled(memory, &said);
+        let (last, begun) = match aligned.end.checked_sub(1).map(|last| &remembered[last]) {
+            Some(last) => {
+                let (end, letters) = cut(memory, &said, last, &words[words.len() - 1]);
+                (end, letters.map(|letters| (place + last.first..place + end, letters)))
+            }
+            None => (0, None),
+        };
+        // All words may stand together elsewhere than where the memory's own spelling of the prompt has led.
+        let elsewhere = together >= words.len().min(QUOTED) && known(place) + last > matching.run();
+        if aligned.differences == 0 && !elsewhere {
             // Nothing but case and layout may differ.
             let end = self.end(memory, context, &respelled.symbols)?;
             let context = [context, &end[..]].concat();
@@ -112,21 +134,12 @@ impl Backoff {
                 begun: None,
             }));
         }
-        let place = ends[next - 1];
-        let remembered = spelled(memory, &said);
-        let (last, begun) = match aligned.end.checked_sub(1).map(|last| &remembered[last]) {
-            Some(last) => {
-                let (end, letters) = cut(memory, &said, last, &words[words.len() - 1]);
-                (end, letters.map(|letters| (place + last.first..place + end, letters)))
-            }
-            None => (0, None),
-        };
         let (typed, kept) = &aligned.differ;
         let typed = tokens_of(words, typed.start + next..typed.end + next, offset);
         let kept = tokens_of(&remembered, kept.clone(), place);
         let mut context = [&context[..place], &said[..last]].concat();
         let end = self.end(memory, &context, &respelled.symbols)?;
-        let run = matching.runs[place - matching.first] + last + end.len();
+        let run = known(place) + last + end.len();
         context.extend(end);
         // A last word that has only begun is not all there.
         let kept = kept.start.min(context.len())..kept.end.min(context.len());
@@ -157,7 +170,7 @@ impl Backoff {
             return Ok(None);
         }
         scratch.trust.clear();
-        let tokens = successors(memory, before, &mut scratch.reader)?;
+        let tokens = successors(memory, before, rest, &mut scratch.reader)?;
         for token in tokens {
             let mut context = [before, &[token]].concat();
             for &next in rest {
@@ -200,18 +213,19 @@ impl Backoff {
             if place < matching.first {
                 break;
             }
-            let first = successors(memory, &context[..place], &mut reader)?;
+            let (before, rest) = context.split_at(place);
+            let first = successors(memory, before, &rest[..rest.len().min(NEXT)], &mut reader)?;
             // Words that are known together before the place: by their tokens, or in any layout.
             let known = matching.runs[place - matching.first];
             let start = |word: usize| word.checked_sub(1).map_or(0, |before| ends[before]);
             let by_tokens = (0..next).filter(|&word| start(word) + known >= place).count();
             let in_words = reader.levels.words().last();
             let in_words = in_words.map_or(0, |level| memory.settings().context(level.slot).len());
-            let before = by_tokens.max(in_words.min(next));
-            if before > 0 {
-                let before = rare[next.saturating_sub(before).max(counted)..next].iter().sum();
+            let known = by_tokens.max(in_words.min(next));
+            if known > 0 {
+                let before = rare[next.saturating_sub(known).max(counted)..next].iter().sum();
                 let most = before + rare[next..].iter().sum::<i64>();
-                places.push(Place { next, first, before, most });
+                places.push(Place { next, first, known, before, most });
             }
         }
         // What can be worth most first, and of equals what is nearest to the end.
@@ -222,25 +236,25 @@ impl Backoff {
         let quoted: i64 = in_quote.map(|(_, rare)| rare).sum();
         let mut best = Candidate { evidence: quoted.max(ENOUGH - 1), ..Candidate::default() };
         let mut left = REPLAYED;
-        for Place { next, first, before: known, most } in places {
-            let tokens = (view.len() - words[next - 1].end) * 3 / 2 + 8;
+        for Place { next, first, known, before: worth, most } in places {
             let (before, rest) = context.split_at(ends[next - 1]);
+            let typed = Typed { rest, words: words.len() - next };
             for first in first {
-                if most <= best.evidence || left < tokens {
+                if most <= best.evidence || left == 0 {
                     return Ok(best);
                 }
-                let replays =
-                    self.replay(memory, before, first, Typed { rest, tokens }, scratch)?;
+                let replays = self.replay(memory, before, first, typed, scratch)?;
                 for said in replays {
-                    left = left.saturating_sub(tokens);
+                    left = left.saturating_sub(said.len());
                     let aligned = align(&words[next..], &rare[next..], &spelled(memory, &said));
-                    let evidence = known + aligned.worth;
+                    let evidence = worth + aligned.worth;
                     // One word may differ, and one more for each six that there are.
                     if aligned.differences > 1 + (words.len() - counted) / 6 {
                         continue;
                     }
                     if (evidence, best.aligned.differences) > (best.evidence, aligned.differences) {
-                        best = Candidate { evidence, next, said, aligned };
+                        let together = known + words.len() - next;
+                        best = Candidate { evidence, next, together, said, aligned };
                     }
                 }
             }
@@ -318,9 +332,10 @@ impl Backoff {
             let quote = Generation::new(&text, Sampling::default()).quoting();
             let mut generation = quote.with_scratch(std::mem::take(scratch));
             let mut place = TypedPlace::new(typed.rest);
-            place.hear(first);
             let (mut said, mut other) = (vec![first], false);
-            while said.len() <= typed.tokens {
+            place.hear(memory, first);
+            while said.len() < LONGEST && place.words < typed.words + MORE && place.unheard < ASTRAY
+            {
                 let mut choice = generation.choose(memory, self)?;
                 if let Some(token) = place.also(generation.followed(), choice.token) {
                     other = true;
@@ -332,7 +347,7 @@ impl Backoff {
                 if generation.ends(memory, choice.token) {
                     break;
                 }
-                place.hear(choice.token);
+                place.hear(memory, choice.token);
                 said.push(choice.token);
             }
             *scratch = generation.into_scratch();
@@ -345,16 +360,21 @@ impl Backoff {
     }
 }
 
-/// The rest of a prompt, beside which a replay is laid: its tokens, and how many tokens of the memory's it may be.
+/// The rest of a prompt, beside which a replay is laid: its tokens, and how many words they are.
 #[derive(Clone, Copy)]
 struct Typed<'t> {
     rest: &'t [u32],
-    tokens: usize,
+    words: usize,
 }
 
 /// A place in the rest of a prompt, up to which a replay has come.
 struct TypedPlace<'t> {
     rest: &'t [u32],
+    /// The words of the replay so far.
+    state: WordState,
+    words: usize,
+    /// Its tokens since the last one that was typed there, white space aside.
+    unheard: usize,
 }
 
 /// Tokens that were typed and that a replay may skip, and those of them that may come next in it.
@@ -363,13 +383,23 @@ const NEXT: usize = 6;
 
 impl<'t> TypedPlace<'t> {
     fn new(rest: &'t [u32]) -> Self {
-        TypedPlace { rest }
+        TypedPlace { rest, state: WordState::start(), words: 0, unheard: 0 }
     }
 
-    /// Goes on by a token of the replay, if it was typed near.
-    fn hear(&mut self, token: u32) {
+    /// Goes on by a token of the replay, in the rest too if it was typed near.
+    fn hear(&mut self, memory: &Memory, token: u32) {
+        let blank = memory.words().is_some_and(|words| words.is_blank(token));
+        match memory.words() {
+            Some(words) => {
+                self.state.push(words, token);
+                self.words = self.state.words_seen() as usize;
+            }
+            None => self.words += 1,
+        }
         if let Some(at) = self.rest.iter().take(SKIPPED).position(|&typed| typed == token) {
-            self.rest = &self.rest[at + 1..];
+            (self.rest, self.unheard) = (&self.rest[at + 1..], 0);
+        } else if !blank {
+            self.unheard += 1;
         }
     }
 
@@ -403,28 +433,34 @@ fn cut(
     (remembered.end, Some(len))
 }
 
-/// The tokens that followed the longest contexts of a text, the most frequent first.
-fn successors(memory: &Memory, text: &[u32], reader: &mut Reader) -> Result<Vec<u32>, Error> {
+/// The tokens that followed the longest contexts of a text: those that were typed near first, then the most frequent ones.
+fn successors(
+    memory: &Memory,
+    text: &[u32],
+    near: &[u32],
+    reader: &mut Reader,
+) -> Result<Vec<u32>, Error> {
     reader.read(memory, text)?;
     let levels = &reader.levels;
     let end = memory.settings().end;
     let longest = levels.tokens().last().into_iter().chain(levels.further_words().last());
-    let mut known: Vec<(i64, u32)> = Vec::new();
+    let mut known: Vec<(bool, i64, u32)> = Vec::new();
+    let rank = |token: u32, count: i64| (!near.contains(&token), -count, token);
     for &(token, count) in longest.flat_map(|level| &level.list) {
-        if token != end && known.iter().all(|&(_, seen)| seen != token) {
-            known.push((-count, token));
+        if token != end && known.iter().all(|&(.., seen)| seen != token) {
+            known.push(rank(token, count));
         }
     }
     if let (true, Some(&last)) = (known.is_empty(), text.last()) {
         memory.each_successor(last, |token, count| {
             if token != end && count > 0 {
-                known.push((-count, token));
+                known.push(rank(token, count));
             }
         })?;
     }
     known.sort_unstable();
     known.truncate(SUCCESSORS);
-    Ok(known.into_iter().map(|(_, token)| token).collect())
+    Ok(known.into_iter().map(|(.., token)| token).collect())
 }
 
 /// What it is worth that a word is the same, in half words: 1 if it is as frequent as the most frequent ones, 3 if it is rare.

@@ -25,7 +25,7 @@ const MOST_BETWEEN: usize = 10;
 const MOST_TOKENS: usize = 16;
 
 /// Words that make a quote in another layout, however long the prompt is.
-const QUOTED: usize = 6;
+pub(super) const QUOTED: usize = 6;
 
 /// Ways to spell a prompt that are gone on with.
 const WAYS: usize = 4;

@@ -56,6 +56,7 @@ mod units;
 
 pub use spans::each_word;
 pub(crate) use spelling::{Follower, SpelledWord, Spelling};
+pub use spelling::{alike, letters};
 pub use state::WordState;
 pub use units::{MAX_UNITS, UnitState, each_unit, normal_form, unit_hash};
 

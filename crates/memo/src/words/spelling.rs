@@ -1,12 +1,15 @@
 //! The words of some tokens, letter by letter: what a careless quote is compared with a text by.
 
+use super::characters::each_character;
+use super::normal::Class;
 use super::state::Part;
 use super::{WordState, Words};
+use unicode_normalization::char::decompose_canonical;
 
 /// A word in a sequence of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SpelledWord {
-    /// Its letters in the normal form.
+    /// Its letters in the normal form, without accents.
     pub(crate) letters: Vec<u32>,
     /// The token that it begins in.
     pub(crate) first: usize,
@@ -44,12 +47,12 @@ impl Spelling {
         *tokens += 1;
         state.push_seen(words, token, |part, code| match (part, spelled.last_mut()) {
             (Part::First, _) => {
-                let letters = vec![code.character()];
+                let letters = vec![bare(code.character()).unwrap_or(code.character())];
                 spelled.push(SpelledWord { letters, first, end: first + 1 });
                 symbols.clear();
             }
             (Part::Next, Some(word)) => {
-                word.letters.push(code.character());
+                word.letters.extend(bare(code.character()));
                 word.end = first + 1;
                 symbols.clear();
             }
@@ -105,8 +108,8 @@ impl<'t> Follower<'t> {
                 Part::First => None,
                 Part::Next => self.begun.checked_sub(1).map(|last| &self.typed[last]),
             };
-            agrees &=
-                expected.and_then(|word| word.letters.get(self.letters)) == Some(&code.character());
+            let Some(letter) = bare(code.character()) else { return };
+            agrees &= expected.and_then(|word| word.letters.get(self.letters)) == Some(&letter);
             self.letters += 1;
             if !agrees {
                 // What comes is compared with nothing any more.
@@ -116,6 +119,36 @@ impl<'t> Follower<'t> {
         self.state = state;
         agrees
     }
+}
+
+/// The letters of a word in normal form, without accents.
+///
+/// ```
+/// use memo::words::{letters, alike};
+/// assert_eq!(letters("Père".as_bytes()), letters("pere".as_bytes()));
+/// assert!(alike(&letters(b"keys"), &letters(b"key")) && alike(&letters(b"recieve"), &letters(b"received")));
+/// assert!(!alike(&letters(b"under"), &letters(b"understand")));
+/// ```
+pub fn letters(word: &[u8]) -> Vec<u32> {
+    let mut letters = Vec::with_capacity(word.len());
+    each_character(word, |code, _| {
+        if matches!(code.class(), Class::Letter | Class::Alone) {
+            letters.extend(bare(code.character()));
+        }
+    });
+    letters
+}
+
+/// The most letters that forms of a word have after their common beginning, and the fewest letters of that.
+const ENDING: usize = 3;
+const STEM: usize = 4;
+
+/// Whether two words, letter by letter, may be forms of one word, or one a slip of the fingers for the other.
+pub fn alike(one: &[u32], other: &[u32]) -> bool {
+    let (shorter, longer) = (one.len().min(other.len()), one.len().max(other.len()));
+    let common = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let forms = common >= STEM.min(shorter).max(3) && longer - common <= ENDING;
+    forms || (shorter > STEM && longer - shorter <= 2 && distance(one, other) <= longer.div_ceil(4))
 }
 
 impl SpelledWord {
@@ -138,6 +171,20 @@ impl SpelledWord {
         // Few letters are rather those of another word.
         self.letters == begun || (len > 4 && distance(&self.letters, begun) <= len.div_ceil(4))
     }
+}
+
+/// A letter without its accents, which people leave out; none of an accent that stands alone.
+fn bare(letter: u32) -> Option<u32> {
+    let is_accent = |part: u32| (0x300..0x370).contains(&part);
+    let Some(c) = char::from_u32(letter).filter(|c| !c.is_ascii()) else { return Some(letter) };
+    let (mut first, mut accents) = (None, true);
+    decompose_canonical(c, |part| match first {
+        None => first = Some(u32::from(part)),
+        // What else a character is made of, as of a syllable of Hangul, makes it another one.
+        Some(_) => accents &= is_accent(u32::from(part)),
+    });
+    let bare = first.filter(|_| accents).unwrap_or(letter);
+    (!is_accent(bare)).then_some(bare)
 }
 
 /// How many letters must be changed, left out, put in, or exchanged with their neighbour, to make one word another.
@@ -199,6 +246,19 @@ mod tests {
         assert!(!follow(&[0, 8]).0, "two words are not one");
         assert!(!follow(&[0, 1, 2, 3, 1]).0);
         assert!(!follow(&[0, 1, 2, 3, 4, 1]).0, "nothing more was typed");
+    }
+
+    #[test]
+    fn accents_make_no_other_word() {
+        let words = Words::new(["Le", " père", " pere", " e\u{301}té", " ete", " été"]);
+        let letters = |token: u32| Spelling::of(&words, &[token]).words[0].letters.clone();
+        assert_eq!(letters(1), letters(2));
+        assert_eq!(bare('각' as u32), Some('각' as u32));
+        assert_eq!([letters(3), letters(4)], [letters(5), letters(5)]);
+        let typed = Spelling::of(&words, &[0, 2, 4]).words;
+        let mut follower = Follower::new(&typed, 0, WordState::start());
+        assert!([0, 1, 3].into_iter().all(|token| follower.push(&words, token)));
+        assert_eq!(follower.done(), 3);
     }
 
     #[test]

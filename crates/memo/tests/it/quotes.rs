@@ -141,6 +141,14 @@ fn a_careless_quote_is_put_right() {
     }
 }
 
+#[test]
+fn accents_may_be_left_out() {
+    let text = "Le vieux pêcheur a répété la même prière à l’été passé devant la mer démontée.";
+    let (repair, said) = repaired_in(text, "le vieux pecheur a repete la meme");
+    assert_eq!(said, " prière à l’", "{repair:?}");
+    assert_eq!(repair.unwrap().differences, 0);
+}
+
 /// Where the memory goes on in several ways, what was typed says in which.
 #[test]
 fn a_replay_goes_on_with_what_was_typed() {
