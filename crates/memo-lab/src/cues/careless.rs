@@ -215,7 +215,9 @@ fn misspelt(word: &str, draws: &mut Draws) -> Option<String> {
     let at = 1 + draws.below(alphabetic as u64 - 2) as usize;
     match draws.below(4) {
         0 => letters.insert(at, letters[at]),
-        1 => drop(letters.remove(at)),
+        1 => {
+            letters.remove(at);
+        }
         2 if letters[at] != letters[at + 1] => letters.swap(at, at + 1),
         _ => letters[at] = if letters[at] == 'x' { 'q' } else { 'x' },
     }
