@@ -39,5 +39,5 @@ mod workers;
 pub use self::config::{Config, Key, Limits, Log, Permission};
 pub use self::listen::{Error, Listener, run, serve};
 pub use self::models::{Models, is_model, models_in, name_of};
-pub use self::share::run_mcp;
 pub use self::partner::{Partner, PartnerError, PartnerFailure, PartnerInfo, PartnerOptions};
+pub use self::share::run_mcp;

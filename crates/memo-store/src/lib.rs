@@ -60,7 +60,16 @@ pub use self::progress::{Observer, Progress, Unit};
 pub use self::record::{CopyKind, ForgottenVersion, Place, TransactionKind};
 pub use self::selection::{DocumentFilter, Selection};
 pub use self::snapshot::{
-    Beside, Breakdown, Candidate, CandidateShares, ClassMembers, ClosestPassages, Completion, CompletionChoice, CompletionOptions, CompletionStream, CompletionToken, CompletionTokens, ContentKind, ContextBreakdown, ContextUnit, CountedToken, DigestReport, Document, DocumentChange, DocumentDiff, DocumentMatches, DocumentState, DocumentText, Excerpt, Explanation, Fact, Facts, FindOptions, FinishReason, ForgetPreview, GeneralCandidate, GeneralSource, GeneralUnit, GraphStats, LexiconStats, MatchKind, MatchedContext, MemoryFill, MixtureShares, ModelCopy, ModelDiff, Passage, PreviewDocument, PromptDiff, PromptMatch, PromptToken, Proof, ReadOptions, RecallReport, Rule, RulesPreview, ScoreReport, SlotEvidence, SlotStats, Snapshot, Source, Stats, Stretch, StretchSource, TextMatch, TextMatches, TokenScore, Transaction, VerifyReport, Version, WordClass, fresh_seed,
+    Beside, Breakdown, Candidate, CandidateShares, ClassMembers, ClosestPassages, Completion,
+    CompletionChoice, CompletionOptions, CompletionStream, CompletionToken, CompletionTokens,
+    ContentKind, ContextBreakdown, ContextUnit, CountedToken, DigestReport, Document,
+    DocumentChange, DocumentDiff, DocumentMatches, DocumentState, DocumentText, Excerpt,
+    Explanation, Fact, Facts, FindOptions, FinishReason, ForgetPreview, GeneralCandidate,
+    GeneralSource, GeneralUnit, GraphStats, LexiconStats, MatchKind, MatchedContext, MemoryFill,
+    MixtureShares, ModelCopy, ModelDiff, Passage, PreviewDocument, PromptDiff, PromptMatch,
+    PromptToken, Proof, ReadOptions, RecallReport, Rule, RulesPreview, ScoreReport, SlotEvidence,
+    SlotStats, Snapshot, Source, Stats, Stretch, StretchSource, TextMatch, TextMatches, TokenScore,
+    Transaction, VerifyReport, Version, WordClass, fresh_seed,
 };
 pub use self::source::{FILE_LABEL, FileConflict};
 pub use self::store::{
