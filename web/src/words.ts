@@ -12,7 +12,7 @@ export interface Word {
   /** The tokens of the longest context that knew its first token. */
   context_tokens: number | null;
   /** What the memory and a model beside it give its first token. */
-  mixture?: Token["mixture"];
+  mixture: Token["mixture"];
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
@@ -32,7 +32,7 @@ export function wordsIn(tokens: Piece[]): Word[] {
   const inside = insides(tokens.map(({ text }) => text).join(""));
   const words: Word[] = [];
   let at = 0;
-  tokens.forEach(({ text, probability, context_tokens, mixture }, index) => {
+  tokens.forEach(({ text, probability, context_tokens, mixture = null }, index) => {
     const last = words.at(-1);
     // A token without a text is a part of a letter.
     if (last && (inside.has(at) || last.text === "")) {

@@ -7,7 +7,7 @@ const texts = (...tokens: string[]) => wordsIn(tokens.map((text) => token(text))
 test("pieces of a word are one word, which is as probable as all of them", () => {
   const [to, saltmarsh] = wordsIn([token(" to"), token(" Salt", 0.5, 3), token("m", 0.5, 9), token("arsh", 1, 9)]);
   expect(to).toMatchObject({ start: 0, end: 1, text: " to" });
-  expect(saltmarsh).toEqual({ start: 1, end: 4, text: " Saltmarsh", probability: 0.25, context_tokens: 3 });
+  expect(saltmarsh).toEqual({ start: 1, end: 4, text: " Saltmarsh", probability: 0.25, mixture: null, context_tokens: 3 });
 });
 
 test("an apostrophe is inside a word, punctuation and line breaks are not", () => {

@@ -58,7 +58,7 @@ struct Read {
 
 /// The terms that the probability of a token is the sum of.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shares {
+pub struct BreakdownShares {
     /// What it gets before any context.
     pub prior: f64,
     /// What each of [`Breakdown::contexts`] adds.
@@ -71,7 +71,7 @@ pub struct Shares {
     pub recent: f64,
 }
 
-impl Shares {
+impl BreakdownShares {
     /// Returns their sum: the probability of the token, up to rounding.
     pub fn sum(&self) -> f64 {
         self.prior + self.contexts.iter().sum::<f64>() + self.quote + self.general + self.recent
@@ -178,7 +178,7 @@ impl<'m> Breakdown<'m> {
     }
 
     /// Returns the terms of a token's probability.
-    pub fn shares(&self, token: u32) -> Result<Shares, Error> {
+    pub fn shares(&self, token: u32) -> Result<BreakdownShares, Error> {
         let mut shares = Vec::with_capacity(self.contexts.len());
         for (at, context) in self.contexts.iter().enumerate() {
             let Some(Read { own, left, next, .. }) = &context.read else {
@@ -198,7 +198,7 @@ impl<'m> Breakdown<'m> {
         });
         let (general, recent) = self.distribution.beside_of(token);
         let before = self.memory.prior().p.get(token as usize).copied().unwrap_or(0.0);
-        Ok(Shares { prior: self.prior * before, contexts: shares, quote, general, recent })
+        Ok(BreakdownShares { prior: self.prior * before, contexts: shares, quote, general, recent })
     }
 
     /// Returns what followed a context, the most frequent first, of equals the lowest number, up to a number of tokens.

@@ -25,7 +25,7 @@ mod trust;
 mod weight;
 
 pub use self::backoff::{BACKOFF, Backoff, Scratch};
-pub use self::breakdown::{Breakdown, ContextReading, Shares};
+pub use self::breakdown::{Breakdown, BreakdownShares, ContextReading};
 pub use self::confidence::Confidence;
 pub use self::constants::{Constants, Recency};
 pub use self::distribution::Distribution;
