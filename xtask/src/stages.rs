@@ -55,6 +55,7 @@ pub(crate) fn test(all: bool) -> Result<()> {
         stage("the authors' protocol", protocol)?;
         stage("a thousand kills", || kill(1000))?;
         stage("200 MB of text in 2 GB", large)?;
+        stage("residue of the paper's forgetting", residue)?;
     }
     passed(start);
     Ok(())
@@ -129,6 +130,10 @@ fn large() -> Result<()> {
     run(Command::new("cargo")
         .args(["test", "--release", "--package", "memo-cli", "--test", "it", "large::", "--"])
         .args(["--ignored", "--nocapture"]))
+}
+
+fn residue() -> Result<()> {
+    cargo(&["test", "--release", "--package", "memo-lab", "--lib", "residue::", "--", "--ignored"])
 }
 
 /// Runs one stage and says how long it took.

@@ -274,9 +274,10 @@ mod tests {
         let markdown = page.markdown();
         let line = markdown.lines().find(|line| line.starts_with("- **memorized**: ")).unwrap();
         assert!(line.ends_with("can be relied on."), "{line}");
-        // A frozen model, which has no texts, does all of it too.
+        // A frozen model does all of it too, but for passages of the texts, which it has not.
         let frozen = csv.lines().filter(|line| line.starts_with("made up: frozen,")).count();
-        assert_eq!(frozen, csv.lines().filter(|line| line.starts_with("made up,")).count());
+        let live = csv.lines().filter(|line| line.starts_with("made up,"));
+        assert_eq!(frozen, live.filter(|line| !line.contains("four rare words")).count());
         let line = |question: &str| {
             let mut lines = csv.lines().filter(|line| line.starts_with("made up: frozen,"));
             let share = lines.find(|line| line.contains(question)).expect(question);

@@ -57,10 +57,12 @@ impl Axis {
             }
         };
         let (low, high) = self.range.map_or_else(follow, around);
+        // The room around a range does not make its steps larger.
+        let (first, last) = self.range.unwrap_or((low, high));
         let ticks = match (self.ticks.is_empty(), self.log) {
             (false, _) => self.ticks.clone(),
-            (true, true) => log_ticks(low, high),
-            (true, false) => linear_ticks(low, high),
+            (true, true) => log_ticks(first, last),
+            (true, false) => linear_ticks(first, last),
         };
         let inside =
             |tick: &f64| *tick >= low * (1.0 - 1e-9) - 1e-12 && *tick <= high * (1.0 + 1e-9);

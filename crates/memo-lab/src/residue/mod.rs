@@ -266,6 +266,7 @@ mod tests {
 
     /// What MM_f leaves can be read, and what complete forgetting leaves cannot; without inner memories nothing is left.
     #[test]
+    #[ignore = "a minute of a processor: cargo xtask test --all"]
     fn a_forgotten_text_is_read_from_inner_memories_until_it_is_forgotten_completely() {
         for o in outcomes(Question::Forgotten) {
             let inner = o.model.recall != Recall::Computed;
@@ -287,6 +288,7 @@ mod tests {
     }
 
     #[test]
+    #[ignore = "two minutes of a processor: cargo xtask test --all"]
     fn what_is_shared_stays_and_what_was_never_memorized_is_written() {
         for o in outcomes(Question::Shared) {
             if o.model.recall == Recall::Stored

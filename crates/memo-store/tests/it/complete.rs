@@ -165,7 +165,10 @@ fn what_was_said_already_is_said_less_with_penalties_and_more_with_negative_ones
             assert!(variety(&less).0 >= variety(&plain).0, "{less:?}");
             let more =
                 store.complete("tick", &penalized(temperature, -frequency, -presence)).unwrap();
-            assert!(variety(&more).0 < variety(&less).0, "{more:?} {less:?}");
+            // What is quoted is more certain than a penalty that does not grow can change.
+            let quoted = temperature == 0.0 && frequency == 0.0;
+            let (more, less) = (variety(&more).0, variety(&less).0);
+            assert!(more < less || (quoted && more == less), "{more} {less}");
         }
     }
     // The longest match is left only where something was said already.
