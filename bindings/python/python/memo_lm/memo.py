@@ -553,8 +553,8 @@ class Memo(Knowledge):
 
         At a temperature of 0 every token is the most probable one; above, tokens are drawn, the same for the same seed,
         and others each time without one. `completion` names the seed.
-        frequency_penalty, presence_penalty: what the log-probability of a token falls by each time that it was generated
-        already, and once it was; from -2, which makes it rise, to 2.
+        frequency_penalty, presence_penalty: what the log-probability of a token falls by each time that it was
+        generated already, and once it was; from -2, which makes it rise, to 2.
         guess: whether to go on where the memory does not know how; otherwise the text ends there.
         find: whether the prompt is looked for in the memory, put right if it is nearly there, and continued as a quote.
         Text is; tokens are continued as they are, unless this is true.

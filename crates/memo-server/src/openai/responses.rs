@@ -51,6 +51,10 @@ pub(crate) struct Item {
     /// `message`, if it is said.
     r#type: Option<String>,
     content: Option<Content>,
+    /// Whatever else it has. That it is collected keeps a list from being taken for a message.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    _other: Map<String, Value>,
 }
 
 /// Fields that ask for what a memory has not, beside those of all completions.
@@ -160,7 +164,7 @@ impl Request {
                 return Err(ApiError::invalid_field("input", "there must be at least one message"));
             }
             Input::Items(items) => {
-                for Item { r#type, content } in items {
+                for Item { r#type, content, .. } in items {
                     if let Some(other) = r#type.filter(|kind| kind != "message") {
                         let message = format!("input of type {other:?} is not supported here");
                         return Err(ApiError::invalid_field("input", message));
