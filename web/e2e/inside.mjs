@@ -128,7 +128,7 @@ export const more = {
     await button(page, "Look inside").click();
     await page.getByRole("textbox", { name: "Sentence" }).fill("The young crow reads at");
     await page.getByRole("row", { name: /^last 3 tokens/ }).getByText("seen once, then ·noon ×1").waitFor();
-    await page.getByRole("row", { name: /^last 2 tokens/ }).getByText(/^seen 4 times, then ·night ×3, ·noon ×1$/).waitFor();
+    await page.getByRole("row", { name: /^last 2 tokens “/ }).getByText(/^seen 4 times, then ·night ×3, ·noon ×1$/).waitFor();
     await page.getByRole("row", { name: /^last 64 tokens/ }).waitFor();
     const size = page.viewportSize();
     await page.setViewportSize({ ...size, height: 940 });
@@ -147,7 +147,7 @@ export const more = {
     await page.keyboard.press("Enter");
     const inside = page.getByRole("dialog", { name: "Inside the memory" });
     const layers = inside.getByRole("table", { name: /^The layers, and what each adds to “·at”$/ });
-    const two = layers.getByRole("row", { name: /^last 2 tokens/ });
+    const two = layers.getByRole("row", { name: /^last 2 tokens “/ });
     await two.getByText("seen once, then ·at ×1").waitFor();
     assert.match(await two.textContent(), /“.*k opens”/);
     // All that is added is the sum, as far as it is shown.
@@ -191,7 +191,7 @@ export const more = {
         await right("why");
         await button(page, "How it came about, layer by layer").click();
         const inside = page.getByRole("dialog", { name: "Inside the memory" });
-        await inside.getByRole("row", { name: /^last 2 tokens/ }).waitFor();
+        await inside.getByRole("row", { name: /^last 2 tokens “/ }).waitFor();
         await inside.getByRole("row", { name: /^last 64 tokens/ }).waitFor();
         await shot(page, `inside-${where}`);
         await right("inside");
