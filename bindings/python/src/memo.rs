@@ -11,7 +11,7 @@ use crate::model::Handle;
 use crate::options::{Options, reading};
 use crate::score::{SLICE, score_all, slices};
 use crate::threads;
-use crate::work::{detached, watched};
+use crate::work::{Watch, detached, watched};
 use memo::readout::Distribution;
 use memo_store::{
     CompletionOptions, Conflict, Error, FileConflict, FindOptions, NewDocument, Snapshot, Store,
@@ -34,7 +34,42 @@ pub(crate) struct Memo {
     read_only: bool,
 }
 
+/// A document as Python gives it: its id, its content and its labels.
+type Given<'py> = (Option<String>, Text<'py>, Option<BTreeMap<String, String>>);
+
+/// The same, of our own.
+type OwnedDocument = (Option<String>, convert::Owned, Option<BTreeMap<String, String>>);
+
+fn owned(documents: Vec<Given<'_>>) -> Vec<OwnedDocument> {
+    documents.into_iter().map(|(id, text, labels)| (id, text.owned(), labels)).collect()
+}
+
 impl Memo {
+    /// Documents with the tokens of their texts.
+    fn tokenized(
+        &self,
+        documents: Vec<OwnedDocument>,
+        watch: &Watch,
+    ) -> Result<Vec<NewDocument>, Refusal> {
+        let whole = documents.iter().map(|(_, text, _)| text.bytes()).sum();
+        let (mut new, mut before) = (Vec::new(), 0);
+        for (id, text, labels) in documents {
+            let bytes = text.bytes();
+            let told = &mut |done| watch.tell("tokenizing", before + done, whole);
+            let ids = threads::on(0, || text.tokens(&self.tokenizer, told))?;
+            before += bytes;
+            let mut document = NewDocument::tokens(ids);
+            if let Some(id) = id {
+                document = document.with_id(id);
+            }
+            for (key, value) in labels.unwrap_or_default() {
+                document = document.with_label(key, value);
+            }
+            new.push(document);
+        }
+        Ok(new)
+    }
+
     fn new(path: PathBuf, model: Handle, read_only: bool) -> Result<Self, Refusal> {
         let tokenizer = model.read(|model| Ok(model.tokenizer().clone()))?;
         Ok(Memo { path, model, tokenizer, read_only })
@@ -212,38 +247,55 @@ impl Memo {
     fn memorize(
         &self,
         py: Python<'_>,
-        documents: Vec<(Option<String>, Text<'_>, Option<BTreeMap<String, String>>)>,
+        documents: Vec<Given<'_>>,
         reason: Option<&str>,
         progress: Option<&Bound<'_, PyAny>>,
         replace: bool,
     ) -> PyResult<String> {
-        let owned = documents.into_iter().map(|(id, text, labels)| (id, text.owned(), labels));
-        let owned: Vec<_> = owned.collect();
-        let whole = owned.iter().map(|(_, text, _)| text.bytes()).sum();
+        let documents = owned(documents);
         watched(py, progress, |watch| {
             // What cannot be changed is not worth the tokenizing.
             self.model.change(|_| Ok(()))?;
-            let (mut new, mut before) = (Vec::new(), 0);
-            for (id, text, labels) in owned {
-                let bytes = text.bytes();
-                let told = &mut |done| watch.tell("tokenizing", before + done, whole);
-                let ids = threads::on(0, || text.tokens(&self.tokenizer, told))?;
-                before += bytes;
-                let mut document = NewDocument::tokens(ids);
-                if let Some(id) = id {
-                    document = document.with_id(id);
-                }
-                for (key, value) in labels.unwrap_or_default() {
-                    document = document.with_label(key, value);
-                }
-                new.push(document);
-            }
+            let new = self.tokenized(documents, watch)?;
             self.model.change(|store| {
                 if !replace {
                     refuse(&store.file_conflicts(&new)?)?;
                 }
                 store.observe(watch.callback());
                 json(&store.memorize(new, reason)?)
+            })
+        })
+    }
+
+    /// Writes a share of a memory of documents to a file; the model does not change.
+    fn write_share(
+        &self,
+        py: Python<'_>,
+        documents: Vec<Given<'_>>,
+        index: usize,
+        count: usize,
+        path: PathBuf,
+    ) -> PyResult<()> {
+        let documents = owned(documents);
+        watched(py, None, |watch| {
+            let new = self.tokenized(documents, watch)?;
+            self.model.change(|store| Ok(store.write_share(new, (index, count), &path)?))
+        })
+    }
+
+    /// Memorizes documents whose memory is in shares that were written. Documents of other files are not replaced.
+    fn memorize_shares(
+        &self,
+        py: Python<'_>,
+        documents: Vec<Given<'_>>,
+        shares: Vec<PathBuf>,
+    ) -> PyResult<String> {
+        let documents = owned(documents);
+        watched(py, None, |watch| {
+            let new = self.tokenized(documents, watch)?;
+            self.model.change(|store| {
+                refuse(&store.file_conflicts(&new)?)?;
+                json(&store.memorize_shares(new, &shares, None)?)
             })
         })
     }

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import threading
 import time
@@ -21,7 +22,7 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'memo
 
 from memo_lm import ExistsError, InvalidError, Memo, NotFoundError, StateError  # noqa: E402
 from memo_lm._memo import Corpus  # noqa: E402
-from memo_lm.ray import ShardedMemo, memorize, parts, sources  # noqa: E402
+from memo_lm.ray import ShardedMemo, memorize, parts, plan, sources  # noqa: E402
 
 # Not what is done if nothing is said.
 CONFIG: dict[str, Any] = {"seed": 8}
@@ -105,6 +106,37 @@ def test_any_number_of_workers_makes_the_same_model(
     assert left_in(tmp_path / "m.memo.work") == ["manifest.json"]
     assert {what for what, _, _ in told} == ({"memorizing", "merging"} if workers > 1 else {"memorizing"})
     assert all(0 <= done <= whole for _, done, whole in told)
+
+
+def test_a_long_document_is_divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "LONG", 10_000)
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "novel.txt").write_text(story(1, 20_000))
+    (tmp_path / "texts" / "note.txt").write_text(story(2, 100))
+    lexicon = {"owl": "animal", "cat": "animal", "fox": "animal"}
+    for source, config in ((tmp_path / "texts" / "novel.txt", CONFIG), (tmp_path / "texts", {"lexicon": lexicon})):
+        with Memo.create(tmp_path / "alone.memo", **config) as memo:
+            memo.memorize_files(source)
+            alone = memo.digest(), [(each.id, each.labels, each.current.tokens) for each in memo.docs()]
+        shutil.rmtree(tmp_path / "alone.memo")
+        path = tmp_path / "m.memo"
+        with memorize(source, path, num_workers=2, config=config) as memo:
+            assert (memo.digest(), [(each.id, each.labels, each.current.tokens) for each in memo.docs()]) == alone
+            assert memo.verify().ok
+        agreed = json.loads((tmp_path / "m.memo.work" / "manifest.json").read_text())
+        assert (len(agreed["long"]), agreed["shares"]) == (1, 2)
+        assert left_in(tmp_path / "m.memo.work") == ["manifest.json"]
+        shutil.rmtree(path)
+        shutil.rmtree(tmp_path / "m.memo.work")
+
+
+def test_a_long_document_has_one_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "LONG", 10_000)
+    (tmp_path / "novel.txt").write_text(story(1, 20_000))
+    (tmp_path / "lines.jsonl").write_text(json.dumps({"id": "novel.txt", "text": "Another one."}))
+    for _ in range(2):
+        with pytest.raises(StateError, match=r"given twice with different contents: .*lines\.jsonl.* and .*novel\.txt"):
+            memorize([tmp_path / "novel.txt", tmp_path / "lines.jsonl"], tmp_path / "m.memo", num_workers=2)
 
 
 def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ _Matches = tuple[
 Progress = Callable[[str, int, int], object]
 """Called with what is done, how much of it, and how much there is to do."""
 
+Given = tuple[str | None, str | NDArray[np.uint32], dict[str, str] | None]
+"""A document: its id, its content and its labels."""
+
 Pattern = tuple[str | None, str | None, str | None]
 """Subject, predicate and object, of which None is anything."""
 
@@ -193,12 +196,18 @@ class Memo:
     # Changes
     def memorize(
         self,
-        documents: Sequence[tuple[str | None, str | NDArray[np.uint32], dict[str, str] | None]],
+        documents: Sequence[Given],
         reason: str | None = None,
         progress: Progress | None = None,
         replace: bool = True,
     ) -> str:
         """Unless `replace`, documents of other files are not replaced."""
+
+    def write_share(self, documents: Sequence[Given], index: int, count: int, path: Path) -> None:
+        """Writes a share of a memory of documents to a file; the model does not change."""
+
+    def memorize_shares(self, documents: Sequence[Given], shares: Sequence[Path]) -> str:
+        """Memorizes documents whose memory is in shares; documents of other files are not replaced."""
 
     def forget(self, what: ForgetOptions, reason: str | None) -> str: ...
     def preview_forget(self, what: ForgetOptions) -> str: ...

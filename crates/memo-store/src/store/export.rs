@@ -160,7 +160,7 @@ fn fill(
         let ExportedDocument { id, labels, role, parts } = document;
         (Some(id), labels, Content { parts, role })
     });
-    store.memorize_contents(contents.collect(), Some("imported"))?;
+    store.memorize_contents(contents.collect(), None, Some("imported"))?;
     if store.digest()?.to_string() != exported.digest {
         return Err(damaged(Damage::Digest("its documents")));
     }

@@ -1,10 +1,11 @@
 //! Documents come, get new versions, are retired and come back.
 
 use super::Store;
-use super::transaction::ChangeReport;
+use super::transaction::{Addition, ChangeReport};
 use crate::error::Error;
 use crate::ledger::Content;
 use crate::record::{Place, Role, TransactionKind};
+use memo::sparse::Memory;
 use memo_knowledge::Graph;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -91,6 +92,15 @@ impl Store {
         documents: impl IntoIterator<Item = NewDocument>,
         reason: Option<&str>,
     ) -> Result<MemorizeReport, Error> {
+        let contents = self.contents(documents)?;
+        self.memorize_contents(contents, None, reason)
+    }
+
+    /// What documents have to be memorized as.
+    pub(super) fn contents(
+        &self,
+        documents: impl IntoIterator<Item = NewDocument>,
+    ) -> Result<Vec<Incoming>, Error> {
         let mut contents = Vec::new();
         for NewDocument { id, labels, text, tokens, role } in documents {
             let content = match (text, role) {
@@ -100,12 +110,14 @@ impl Store {
             };
             contents.push((id, labels, content));
         }
-        self.memorize_contents(contents, reason)
+        Ok(contents)
     }
 
+    /// Memorizes contents. `made` is a memory of all of them, which is added instead of writing them.
     pub(super) fn memorize_contents(
         &mut self,
         contents: Vec<Incoming>,
+        made: Option<&Memory>,
         reason: Option<&str>,
     ) -> Result<MemorizeReport, Error> {
         let start = Instant::now();
@@ -115,30 +127,44 @@ impl Store {
         let mut report = MemorizeReport { documents: contents.len(), ..MemorizeReport::default() };
         let mut change = self.begin(TransactionKind::Memorize, reason)?;
         let mut given: HashMap<String, String> = HashMap::new();
+        // What was made and is here already, or given twice, and old versions.
+        let (mut without, mut positions) = (Vec::new(), 0);
         for (id, labels, content) in contents {
             let digest = self.ledger()?.digest(&content);
             let id = id.unwrap_or_else(|| id_of(&digest));
             check_id(&id)?;
             if let Some(before) = given.insert(id.clone(), digest.clone()) {
                 if before == digest {
+                    without.push(content);
                     continue;
                 }
                 let why = "was given twice with different contents".to_owned();
                 return Err(Error::State { id, why });
             }
             let known = self.ledger()?.document(&id)?;
-            if known.as_ref().and_then(|d| d.live()).is_some_and(|v| v.digest == digest) {
-                report.unchanged.push(id);
-                continue;
+            if let Some((document, version)) = known.as_ref().and_then(|d| Some((d, d.live()?))) {
+                if version.digest == digest {
+                    report.unchanged.push(id);
+                    without.push(content);
+                    continue;
+                }
+                if made.is_some() {
+                    without.push(self.ledger()?.content(document, version)?);
+                }
             }
             if known.is_none() { &mut report.added } else { &mut report.updated }.push(id.clone());
             report.tokens += content.tokens();
+            positions += content.spans(1).map(|span| span.positions.len() as u64).sum::<u64>();
             let mut document = known.unwrap_or_else(|| change.new_document(id));
             document.labels.extend(labels);
             change.add_version(document, content, digest, false);
         }
         if !change.is_empty() {
-            self.commit(&change)?;
+            // What follows by rule from documents is not in a memory of them alone.
+            let made = made.filter(|_| matches!(self.known(), Ok(None)));
+            let addition =
+                made.map(|memory| Addition { memory, without, positions, takes_over: true });
+            self.commit_adding(&change, addition)?;
             report.transaction = Some(change.id);
         }
         report.seconds = start.elapsed().as_secs_f64();

@@ -149,7 +149,8 @@ impl Store {
             // What follows from the documents of both is not what follows from those of each.
             let plain = self.known()?.is_none() && other.known()?.is_none();
             let pays = plain && adding_pays(memory, positions);
-            let addition = pays.then_some(Addition { memory, without, positions });
+            let addition =
+                pays.then_some(Addition { memory, without, positions, takes_over: false });
             self.commit_adding(&change, addition)?;
         }
         let digest_after = self.digest()?;

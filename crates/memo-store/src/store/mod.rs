@@ -13,6 +13,7 @@ mod passage;
 mod rebuild;
 mod remember;
 mod rollback;
+mod shares;
 mod transaction;
 
 pub use self::additions::{AddedGraph, AddedRules};

@@ -11,6 +11,7 @@
 //!   [`Store::finish_forgets`] writes a checkpoint, and a ledger without the text.
 
 use super::Store;
+use super::shares::is_empty;
 use crate::checkpoint;
 use crate::error::Error;
 use crate::knowledge::{Contents, KnowledgeChange};
@@ -80,13 +81,19 @@ pub(super) struct Addition<'a> {
     pub(super) without: Vec<Content>,
     /// Positions of the documents that come.
     pub(super) positions: u64,
+    /// Nobody else changes the files that it is mapped from, so an empty memory can become it as it is.
+    pub(super) takes_over: bool,
 }
 
 impl Addition<'_> {
     /// Adds it; gives the number of positions that came.
     fn add_to(&self, ours: &mut Memory) -> Result<u64, Failure> {
         let untouched = |error: memo::sparse::Error| Failure { error: error.into(), undone: true };
-        ours.merge(self.memory).map_err(untouched)?;
+        if self.takes_over && is_empty(ours) {
+            *ours = self.memory.clone();
+        } else {
+            ours.merge(self.memory).map_err(untouched)?;
+        }
         let without: Vec<_> = self.without.iter().flat_map(|content| content.spans(-1)).collect();
         let taken_out = ours.write(&without);
         taken_out.map_err(|error| Failure { error: error.into(), undone: false })?;

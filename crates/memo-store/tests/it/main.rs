@@ -27,5 +27,6 @@ mod remember;
 #[cfg(unix)]
 mod room;
 mod selection;
+mod shares;
 mod snapshot;
 mod state_machine;

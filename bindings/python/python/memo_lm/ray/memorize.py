@@ -1,7 +1,7 @@
 """Memorizing on a Ray cluster: workers make parts of a model, which are then merged into one.
 
-What is memorized is a sum over documents, so the parts add up to the model that one process would have made, bit for
-bit.
+What is memorized is a sum over positions of documents, so the parts add up to the model that one process would have
+made, bit for bit. Short documents are dealt out, long ones divided: see `parts`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional, Union
 
 import ray
 
@@ -50,7 +50,8 @@ def memorize(
     not said; every worker must reach it, and the files, by the same name.
 
     A worker that is lost is replaced. If the call itself fails, calling again with the same arguments goes on where it
-    was. A document counts once, however often it is there; an id with two contents is refused.
+    was. A document counts once, however often it is there; an id with two contents is refused. A long document is
+    divided among all workers.
     """
     target = Path(os.path.abspath(os.fspath(path)))
     work = Path(os.path.abspath(os.fspath(f"{target}.work" if work_dir is None else work_dir)))
@@ -68,14 +69,25 @@ def memorize(
     if not (agreed.finished and target.exists()):
         with watching(progress) as callback:
             whole = _parts(agreed, workers, callback)
+            if agreed.long:
+                tasks.get([_add_shares.remote(agreed.work, whole, agreed.shares, agreed.long, agreed.reading)])
         _finish(agreed, parts.folder(work, whole) / parts.MODEL, target)
     return Memo.open(target)
 
 
-def _tree(count: int) -> dict[Range, tuple[Range, Range] | None]:
-    """All parts of so many shards, each with the two that it is merged of, if it is; those come first."""
+class Share(int):
+    """The number of a share of the memory of long documents."""
+
+
+Part = Union[Range, Share]
+Tree = dict[Part, Optional[tuple[Range, Range]]]
+"""Parts, each with the two that it is merged of, if it is; those come first."""
+
+
+def _tree(count: int) -> Tree:
+    """All parts of so many shards."""
     row: list[Range] = [(n, n) for n in range(count)]
-    tree: dict[Range, tuple[Range, Range] | None] = dict.fromkeys(row)
+    tree: Tree = dict.fromkeys(row)
     while len(row) > 1:
         above = []
         for left, right in zip(row[::2], row[1::2]):
@@ -87,13 +99,15 @@ def _tree(count: int) -> dict[Range, tuple[Range, Range] | None]:
 
 def _parts(agreed: Plan, workers: int, callback: Callback | None) -> Range:
     """Makes all parts that are not there yet; gives the one that is everything."""
-    tree = _tree(len(agreed.shards))
+    tree: Tree = _tree(len(agreed.shards))
     whole = (0, len(agreed.shards) - 1)
+    shares: list[Part] = [Share(n) for n in range(agreed.shares)]
+    tree.update(dict.fromkeys(shares))
     for leftover in (agreed.work / parts.PARTS).glob("*.tmp"):
         shutil.rmtree(leftover, ignore_errors=True)
-    done = {part for part in tree if parts.folder(agreed.work, part).exists()}
-    todo = _missing(tree, whole, done)
-    running: dict[Any, Range] = {}
+    done = {part for part in tree if _place(agreed.work, part).exists()}
+    todo = [*_missing(tree, whole, done), *(share for share in shares if share not in done)]
+    running: dict[Any, Part] = {}
     try:
         while todo or running:
             for part in _ready(todo, tree, done)[: workers - len(running)]:
@@ -114,7 +128,11 @@ def _parts(agreed: Plan, workers: int, callback: Callback | None) -> Range:
     return whole
 
 
-def _missing(tree: dict[Range, tuple[Range, Range] | None], part: Range, done: set[Range]) -> list[Range]:
+def _place(work: Path, part: Part) -> Path:
+    return parts.share_file(work, part) if isinstance(part, Share) else parts.folder(work, part)
+
+
+def _missing(tree: Tree, part: Range, done: set[Part]) -> list[Part]:
     """What must be made for a part to be there, in order."""
     if part in done:
         return []
@@ -122,11 +140,14 @@ def _missing(tree: dict[Range, tuple[Range, Range] | None], part: Range, done: s
     return [each for below in of or () for each in _missing(tree, below, done)] + [part]
 
 
-def _ready(todo: list[Range], tree: dict[Range, tuple[Range, Range] | None], done: set[Range]) -> list[Range]:
+def _ready(todo: list[Part], tree: Tree, done: set[Part]) -> list[Part]:
     return [part for part in todo if all(below in done for below in tree[part] or ())]
 
 
-def _start(agreed: Plan, part: Range, of: tuple[Range, Range] | None) -> Any:
+def _start(agreed: Plan, part: Part, of: tuple[Range, Range] | None) -> Any:
+    if isinstance(part, Share):
+        number = len(agreed.shards) + part
+        return _write_share.remote(agreed.work, part, agreed.shares, agreed.long, agreed.reading, number)
     if of is not None:
         return _join.remote(agreed.work, *of)
     return _build.remote(agreed.work, part[0], agreed.shards[part[0]], agreed.reading)
@@ -163,3 +184,5 @@ def _check(made: Path) -> None:
 
 _build = ray.remote(max_retries=RETRIES, max_calls=1)(parts.build)
 _join = ray.remote(max_retries=RETRIES, max_calls=1)(parts.join)
+_write_share = ray.remote(max_retries=RETRIES, max_calls=1)(parts.write_share)
+_add_shares = ray.remote(max_retries=RETRIES, max_calls=1)(parts.add_shares)

@@ -1,5 +1,8 @@
 """Parts of a model: made by workers, each in a folder of its own, and merged two by two.
 
+A document that is too long for one worker is divided in another way: every worker reads it, and writes a share of the
+memory, which is some partitions of its tables. Shares lie side by side, so nothing of them is added up.
+
 A folder is renamed into place when it is finished. So a task that is retried begins anew, one that was finished is not
 done again, and what a lost worker left behind is in nobody's way.
 """
@@ -16,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .. import inputs
 from .._memo import MergeError, StateError
 from ..corpus import Content
 from ..memo import Memo
@@ -27,6 +31,7 @@ PROGRESS = "progress"
 MODEL = "model.memo"
 # Which document came from where, a line each.
 SOURCES = "sources.jsonl"
+EARLIER = "an earlier one"
 # Bytes of text that are memorized in one transaction, if that is more than one document.
 BATCH = 1 << 20
 
@@ -37,6 +42,11 @@ Range = tuple[int, int]
 def folder(work: Path, part: Range) -> Path:
     """Where a part is when it is finished."""
     return work / PARTS / f"{part[0]:05}-{part[1]:05}"
+
+
+def share_file(work: Path, share: int) -> Path:
+    """Where a share is when it is finished."""
+    return work / PARTS / f"share-{share:05}"
 
 
 def use_threads(count: int) -> None:
@@ -153,6 +163,55 @@ def different(one: Memo, other: Memo) -> Iterator[str]:
             yield document.id
 
 
+# Long documents
+
+
+def write_share(work: Path, share: int, count: int, long: list[Item], how: Reading, number: int) -> None:
+    """Writes a worker's share of the memory of long documents."""
+    done = share_file(work, share)
+    if done.exists():
+        return
+    use_threads(1)
+    done.parent.mkdir(exist_ok=True)
+    # A writer has a model for itself.
+    mine = done.with_name(f"{done.name}.{uuid.uuid4().hex}.tmp")
+    shutil.copytree(work / plan.EMPTY, mine)
+    report(work, number, 0)
+    with Memo.open(mine) as memo:
+        memo.core.write_share(given(memo, long, how), share, count, done)
+    report(work, number, sum(item.bytes for item in long) // count)
+    shutil.rmtree(mine)
+
+
+def add_shares(work: Path, whole: Range, count: int, long: list[Item], how: Reading) -> None:
+    """Memorizes long documents by the shares of their memory. Doing it again changes nothing."""
+    use_threads(count)
+    part = folder(work, whole)
+    with Memo.open(part / MODEL) as memo:
+        shares = [share_file(work, share) for share in range(count)]
+        try:
+            memo.core.memorize_shares(given(memo, long, how), shares)
+        except StateError:
+            for id, _, _, source in documents(long, how):
+                if id is not None and (before := origin(part, id)) != EARLIER:
+                    conflict(id, before, source)
+            raise
+        memo.checkpoint()
+
+
+def documents(long: list[Item], how: Reading) -> Iterator[Found]:
+    """Long documents."""
+    for item in long:
+        for piece in sources.pieces(item, how):
+            yield from piece.documents
+
+
+def given(memo: Memo, long: list[Item], how: Reading) -> list[inputs.Given]:
+    """The same, as they are memorized."""
+    found = [{"text": text, "id": id, "labels": labels} for id, text, labels, _ in documents(long, how)]
+    return inputs.documents(found, memo.vocab_size, None, None)
+
+
 # Where documents came from
 
 
@@ -169,7 +228,7 @@ def origin(part: Path, id: str) -> str:
             name, source = json.loads(line)
             if name == id:
                 return str(source)
-    return "an earlier one"
+    return EARLIER
 
 
 def origin_in(documents: list[Found], id: str) -> str:

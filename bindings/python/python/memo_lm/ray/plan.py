@@ -8,6 +8,7 @@ import json
 import math
 import os
 import shutil
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from ..memo import Memo
 from . import dataset, sources, tasks
 from .sources import Item, Reading
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "manifest.json"
 EMPTY = "empty.memo"
 INPUT = "input"
@@ -28,6 +29,8 @@ INPUT = "input"
 SHARD = 4 << 30
 # A .jsonl is not cut into smaller ranges than this.
 LEAST = 64 << 10
+# Bytes of a document that is worth to be divided.
+LONG = 1 << 20
 
 
 @dataclass
@@ -39,13 +42,16 @@ class Plan:
     known: dict[str, str]
     """By what the arguments are known."""
     shards: list[list[Item]]
+    long: list[Item]
+    """Documents that are more than one worker's part of the work: all workers read them, and write a share each."""
+    shares: int
     finished: bool = False
     """Everything is merged: only renaming is left, if that."""
 
     @property
     def bytes(self) -> int:
         """How much there is to read."""
-        return sum(item.bytes for shard in self.shards for item in shard)
+        return sum(item.bytes for shard in [*self.shards, self.long] for item in shard)
 
     def save(self) -> None:
         """Writes the manifest, whole or not at all."""
@@ -55,6 +61,8 @@ class Plan:
             "finished": self.finished,
             "reading": vars(self.reading),
             "shards": [sources.to_json(shard) for shard in self.shards],
+            "long": sources.to_json(self.long),
+            "shares": self.shares,
         }
         beside = self.work / f"{MANIFEST}.tmp"
         with beside.open("w") as file:
@@ -74,7 +82,8 @@ class Plan:
             raise InvalidError(f"{work} was made by another version; give another work_dir, or remove it")
         shards = [sources.from_json(shard) for shard in read["shards"]]
         reading = Reading(**read["reading"])
-        return Plan(work, reading, read["known"], shards, read["finished"])
+        long = sources.from_json(read["long"])
+        return Plan(work, reading, read["known"], shards, long, read["shares"], read["finished"])
 
 
 def agreed(source: Any, path: Path, work: Path, config: dict[str, Any], reading: Reading, workers: int) -> Plan:
@@ -100,7 +109,8 @@ def agreed(source: Any, path: Path, work: Path, config: dict[str, Any], reading:
 
 
 def _new(source: Any, path: Path, work: Path, config: dict[str, Any], reading: Reading, workers: int) -> Plan:
-    items = []
+    items: list[Item] = []
+    long: list[Item] = []
     if _is_dataset(source):
         dataset.columns(source, reading)
     else:
@@ -122,9 +132,10 @@ def _new(source: Any, path: Path, work: Path, config: dict[str, Any], reading: R
         inputs = _of_survey(whole)
     else:
         inputs = _of_files(items)
-        items = _cut(items, workers)
+        long = _long(items, workers)
+        items = _cut([item for item in items if item not in long], workers)
     known = _known(path, model, inputs, reading)
-    plan = Plan(work, reading, known, _shards(items, workers))
+    plan = Plan(work, reading, known, _shards(items, workers), long, workers if long else 0)
     plan.save()
     return plan
 
@@ -167,6 +178,16 @@ def _empty(path: Path, config: dict[str, Any], reading: Reading) -> tuple[str, R
 
 
 # Who does what
+
+
+def _long(items: list[Item], workers: int) -> list[Item]:
+    """Documents that one worker would be at when all others are done."""
+    if workers == 1:
+        return []
+    fair = max(LONG, sum(item.bytes for item in items) // workers)
+    # Two of one id are compared where both are read.
+    ids = Counter(item.id for item in items)
+    return [item for item in items if not item.lines and item.bytes > fair and ids[item.id] == 1]
 
 
 def _cut(items: list[Item], workers: int) -> list[Item]:
