@@ -5,9 +5,8 @@ use memo_store::{NewDocument, NewModel, Observer, ReadOptions, Store};
 use std::path::{Path, PathBuf};
 
 fn texts() -> Vec<NewDocument> {
-    let long: String = (0..400)
-        .map(|n| format!("The owl number {} reads page {}. ", n % 37, n * 7 % 101))
-        .collect();
+    let sentence = |n| format!("The owl number {} reads page {}. ", n % 37, n * 7 % 101);
+    let long = (0..400).map(sentence).collect::<Vec<_>>().concat();
     let short = "The cat sleeps all day on the warm red roof.";
     vec![
         NewDocument::text(long).with_id("long").with_label("kind", "story"),
