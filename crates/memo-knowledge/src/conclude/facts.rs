@@ -34,7 +34,7 @@ impl<'a> Names<'a> {
 
 /// Which facts a rule asks for: those that agree with what is known of a triple.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked {
+pub(super) struct FactPattern {
     pub(super) subject: Option<u32>,
     pub(super) predicate: Option<u32>,
     pub(super) object: Option<u32>,
@@ -103,24 +103,24 @@ impl Facts {
     }
 
     /// Where facts that are asked for begin, as a walk for [`next`](Self::next). They may include others.
-    pub(super) fn walk(&self, asked: &Asked) -> Walk<'_> {
+    pub(super) fn walk(&self, asked: &FactPattern) -> Walk<'_> {
         let (at, older) = match (*asked, &self.any) {
-            (Asked { subject: Some(s), predicate: Some(p), object: Some(o) }, _) => {
+            (FactPattern { subject: Some(s), predicate: Some(p), object: Some(o) }, _) => {
                 (self.places.get(&[s, p, o]).copied().unwrap_or(END), None)
             }
-            (Asked { predicate: Some(p), subject: Some(s), .. }, _) => {
+            (FactPattern { predicate: Some(p), subject: Some(s), .. }, _) => {
                 (self.by_subject.newest(pair(p, s)), Some(&self.by_subject.older))
             }
-            (Asked { predicate: Some(p), object: Some(o), .. }, _) => {
+            (FactPattern { predicate: Some(p), object: Some(o), .. }, _) => {
                 (self.by_object.newest(pair(p, o)), Some(&self.by_object.older))
             }
-            (Asked { predicate: Some(p), .. }, _) => {
+            (FactPattern { predicate: Some(p), .. }, _) => {
                 (self.by_predicate.newest(p.into()), Some(&self.by_predicate.older))
             }
-            (Asked { subject: Some(s), .. }, Some([subjects, _])) => {
+            (FactPattern { subject: Some(s), .. }, Some([subjects, _])) => {
                 (subjects.newest(s.into()), Some(&subjects.older))
             }
-            (Asked { object: Some(o), .. }, Some([_, objects])) => {
+            (FactPattern { object: Some(o), .. }, Some([_, objects])) => {
                 (objects.newest(o.into()), Some(&objects.older))
             }
             _ => {

@@ -1,6 +1,6 @@
 //! Facts that go together: the `when` of one rule over all facts, or over those with something new.
 
-use super::facts::{Asked, Fact, Facts};
+use super::facts::{Fact, FactPattern, Facts};
 use crate::rules::Rule;
 
 /// A term of a triple: a name by number, or a variable.
@@ -133,7 +133,7 @@ impl<'a, E, F: FnMut(&Plan<'_>, &[u32], &[u32]) -> Result<(), E>> Join<'a, E, F>
             std::cmp::Ordering::Greater => (0, news.end),
         };
         let open = [subject, predicate, object].map(|value| value.is_none());
-        for place in self.facts.walk(&Asked { subject, predicate, object }) {
+        for place in self.facts.walk(&FactPattern { subject, predicate, object }) {
             *self.steps = self.steps.checked_sub(1).ok_or(Halt::Steps)?;
             if (place as usize) < low {
                 break;

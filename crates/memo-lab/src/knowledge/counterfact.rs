@@ -9,6 +9,7 @@ use super::{Row, Value, new_store};
 use crate::{Error, Share, inputs};
 use memo_knowledge::{Graph, Triple};
 use memo_store::{NewDocument, Store};
+use rayon::prelude::*;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -106,6 +107,10 @@ struct Knowledge {
     facts: Graph,
     corrections: Vec<Triple>,
     templates: BTreeMap<String, BTreeSet<String>>,
+    /// The relation of each record.
+    relations: Vec<Option<String>>,
+    /// The subject of each record's neighbour, if its wording is known.
+    neighbours: Vec<Option<String>>,
     /// Neighbours in a wording that no record has; they stay texts.
     texts: Vec<String>,
 }
@@ -125,19 +130,26 @@ fn knowledge(records: &[Record]) -> Knowledge {
         facts: Graph::default(),
         corrections: Vec::new(),
         templates: BTreeMap::new(),
+        relations: Vec::new(),
+        neighbours: Vec::new(),
         texts: Vec::new(),
     };
     for record in records {
-        let Some(own) = wording(record.prompt.trim_end(), &record.subject) else { continue };
-        let relation = relations.relation(&own);
+        let own = wording(record.prompt.trim_end(), &record.subject);
+        let near = record.locality_prompt.trim_end();
+        let neighbour = find(&all, near).map(|(_, subject)| subject);
+        known.relations.push(own.as_ref().map(|own| relations.relation(own)));
+        known.neighbours.push(neighbour.map(str::to_owned));
+        let (Some(own), Some(Some(relation))) = (own, known.relations.last().cloned()) else {
+            continue;
+        };
         let fact = |subject: &str, object: &str| {
             Triple::new(subject.trim(), relation.as_str(), object.trim())
         };
         known.facts.insert(&fact(&record.subject, &record.ground_truth));
         known.corrections.push(fact(&record.subject, &record.target_new));
-        let near = record.locality_prompt.trim_end();
-        match find(&all, near) {
-            Some((_, subject)) => {
+        match neighbour {
+            Some(subject) => {
                 known.facts.insert(&fact(subject, &record.locality_ground_truth));
             }
             None => known.texts.push(statement(near, &record.locality_ground_truth)),
@@ -154,11 +166,25 @@ fn knowledge(records: &[Record]) -> Knowledge {
     known
 }
 
+impl Knowledge {
+    /// Whether a text ends with a wording of a record's relation, said of a subject and an object: after "Ann plays" that is so of
+    /// " chess", and of " the game of chess" if there is such a wording.
+    fn says(&self, record: usize, text: &str, subject: &str, object: &str) -> bool {
+        let mut wordings = self.relations[record].iter().flat_map(|name| &self.templates[name]);
+        let object = format!(" {}", object.trim());
+        wordings.any(|wording| {
+            let sentence = wording.replace("{subject}", subject.trim()) + &object;
+            text.ends_with(&sentence)
+        })
+    }
+}
+
 fn statement(prompt: &str, object: &str) -> String {
     format!("{} {}", prompt.trim_end(), object.trim())
 }
 
 pub(super) fn measure(records: &[Record], seed: u64) -> Result<Vec<Row>, Error> {
+    let known = knowledge(records);
     // Without rules: a document a statement, which gets a new version.
     let (home, mut store) = new_store(seed)?;
     let texts = |edited: bool| {
@@ -174,11 +200,10 @@ pub(super) fn measure(records: &[Record], seed: u64) -> Result<Vec<Row>, Error> 
     };
     store.memorize(texts(false), None)?;
     store.memorize(texts(true), None)?;
-    let without = judge(&store, records)?;
+    let without = judge(&store, records, &known)?;
     drop((store, home));
 
     // With rules: triples, which are corrected.
-    let known = knowledge(records);
     let mut rules = String::from("[templates]\n");
     for (relation, wordings) in &known.templates {
         let texts = wordings.iter().map(|wording| quoted(&format!("{wording} {{object}}")));
@@ -192,14 +217,15 @@ pub(super) fn measure(records: &[Record], seed: u64) -> Result<Vec<Row>, Error> 
     store
         .memorize(texts.chain([graph, NewDocument::rules(rules).with_id("wordings.toml")]), None)?;
     store.correct_facts(&known.corrections, None)?;
-    let with = judge(&store, records)?;
+    let with = judge(&store, records, &known)?;
     drop((store, home));
 
     let names =
         ["the prompt has the new target", "the paraphrase does", "the neighbour has its own"];
     let mut rows = Vec::new();
     for (at, name) in names.into_iter().enumerate() {
-        for (how, of) in [("more probable", 0), ("said", 1)] {
+        let counts = ["more probable", "said", "said, in this wording or a longer one"];
+        for (of, how) in counts.into_iter().enumerate() {
             rows.push(Row {
                 part: "counterfact".to_owned(),
                 what: format!("{name}: {how}"),
@@ -215,25 +241,39 @@ pub(super) fn measure(records: &[Record], seed: u64) -> Result<Vec<Row>, Error> 
     Ok(rows)
 }
 
-/// For each kind of question, how often the right target is more probable, and how often it is said.
-fn judge(store: &Store, records: &[Record]) -> Result<[[Share; 2]; 3], Error> {
-    let ask =
-        |prompt: fn(&Record) -> &str, right: fn(&Record) -> &str, wrong: fn(&Record) -> &str| {
-            let target = |text: &str| format!(" {}", text.trim());
-            let preferred = share(records, |record| {
-                let prompt = prompt(record).trim_end();
-                let probability = |name: &str| log_probability(store, prompt, &target(name));
-                Ok(probability(right(record))? > probability(wrong(record))?)
-            })?;
-            let completed = share(records, |record| {
-                Ok(said(store, prompt(record).trim_end())? == target(right(record)))
-            })?;
-            Ok::<[Share; 2], Error>([preferred, completed])
-        };
+/// For each kind of question, how often the right target is more probable, how often it is said at once, and how often it is said in
+/// any wording that begins like the prompt.
+fn judge(store: &Store, records: &[Record], known: &Knowledge) -> Result<[[Share; 3]; 3], Error> {
+    let numbers: Vec<usize> = (0..records.len()).collect();
+    let target = |text: &str| format!(" {}", text.trim());
+    let ask = |prompt: fn(&Record) -> &str,
+               [right, wrong]: [fn(&Record) -> &str; 2],
+               subject: &(dyn Fn(usize) -> Option<String> + Sync)| {
+        let preferred = share(records, |record| {
+            let prompt = prompt(record).trim_end();
+            let probability = |name: &str| log_probability(store, prompt, &target(name));
+            Ok(probability(right(record))? > probability(wrong(record))?)
+        })?;
+        let completions: Vec<String> = numbers
+            .par_iter()
+            .map(|&at| said(store, prompt(&records[at]).trim_end()))
+            .collect::<Result<_, _>>()?;
+        let at_once = |at: usize| completions[at] == target(right(&records[at]));
+        let completed = share(&numbers, |&at| Ok(at_once(at)))?;
+        let in_any_wording = share(&numbers, |&at| {
+            let text = format!("{}{}", prompt(&records[at]).trim_end(), completions[at]);
+            let right = right(&records[at]);
+            let found = subject(at).is_some_and(|subject| known.says(at, &text, &subject, right));
+            Ok(at_once(at) || found)
+        })?;
+        Ok::<[Share; 3], Error>([preferred, completed, in_any_wording])
+    };
+    let own = |at: usize| Some(records[at].subject.clone());
+    let neighbour = |at: usize| known.neighbours[at].clone();
     Ok([
-        ask(|r| &r.prompt, |r| &r.target_new, |r| &r.ground_truth)?,
-        ask(|r| &r.rephrase_prompt, |r| &r.target_new, |r| &r.ground_truth)?,
-        ask(|r| &r.locality_prompt, |r| &r.locality_ground_truth, |r| &r.target_new)?,
+        ask(|r| &r.prompt, [|r| &r.target_new, |r| &r.ground_truth], &own)?,
+        ask(|r| &r.rephrase_prompt, [|r| &r.target_new, |r| &r.ground_truth], &own)?,
+        ask(|r| &r.locality_prompt, [|r| &r.locality_ground_truth, |r| &r.target_new], &neighbour)?,
     ])
 }
 
@@ -257,5 +297,10 @@ mod tests {
             ]
         );
         assert_eq!((known.facts.len(), known.corrections.len(), known.texts.len()), (8, 4, 0));
+
+        let says = |text: &str| known.says(0, text, "Ona0", "warm water");
+        assert!(says("It rained. Those who drink at Ona0 taste warm water"));
+        assert!(!says("Those who drink at Ona1 taste warm water"), "another subject");
+        assert!(!says("Those who drink at Ona0 taste clear oil"), "another object");
     }
 }

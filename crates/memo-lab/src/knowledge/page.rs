@@ -64,7 +64,7 @@ to forget one pattern of facts at a time would derive everything anew each time.
 What is still said is what a model that never had the fact says too, as the digest shows: the object that most others of the relation have.";
 
 const COUNTERFACT: &str = "Without rules every statement is a document, which gets a new version with the new target. With rules statements are triples of one graph, with templates, and are corrected as triples. The records name no relation: wordings of prompts are of one relation if a record has one of them and \
-its neighbour the other, and a paraphrase's last sentence is a wording of its record's relation. Paraphrases are asked as they are, with the unrelated sentences that stand before them.";
+its neighbour the other, and a paraphrase's last sentence is a wording of its record's relation. Paraphrases are asked as they are, with the unrelated sentences that stand before them. Some wordings begin like longer ones of their relation (*speaks*, and *speaks the language*): where templates say both equally often, a prompt asks for neither, and what is said is either. *Said* counts the target alone, as CounterFact does; the row after it counts the longer wording too.";
 
 const SPEED: &str = "All ratios are of times in this run. Adding facts includes reading graphs and rules, deriving, encoding, and syncing the transaction. The text is what the templates make of the facts, the same sentences. A question includes its sources. The goals are for 30,000 facts and 100,000 documents: a quick run has fewer, and shows only that nothing is slow at its size. Other programs ran on the machine; the slowest questions were not looked into.";
 

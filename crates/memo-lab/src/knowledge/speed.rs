@@ -6,7 +6,7 @@ use super::edits::graphs;
 use super::rules;
 use super::{Row, Size, Value, new_store};
 use crate::Error;
-use memo::sparse::{Asked, Question};
+use memo::sparse::{Direction, Question};
 use memo_knowledge::TriplePattern;
 use memo_store::{NewDocument, Store};
 use std::hint::black_box;
@@ -77,16 +77,18 @@ fn questions(store: &Store, world: &World, size: &Size, seed: u64) -> Result<Vec
     let mut rows =
         vec![Row::time("speed", "the first question, which derives what follows once", first)];
     let numbers: Vec<usize> = order(world.facts(), seed).into_iter().take(size.questions).collect();
-    for (asked, name) in [(Asked::Object, "for an object"), (Asked::Subject, "for subjects")] {
+    for (asked, name) in
+        [(Direction::Object, "for an object"), (Direction::Subject, "for subjects")]
+    {
         let (mut whole, mut memory) = (Vec::new(), Vec::new());
         for &number in &numbers {
             let (relation, subject, object) = world.fact(number);
             let predicate = &world.relations[relation].name;
-            let known = if asked == Asked::Object { subject } else { object };
+            let known = if asked == Direction::Object { subject } else { object };
             let pattern = TriplePattern {
-                subject: (asked == Asked::Object).then(|| subject.to_owned()),
+                subject: (asked == Direction::Object).then(|| subject.to_owned()),
                 predicate: Some(predicate.clone()),
-                object: (asked == Asked::Subject).then(|| object.to_owned()),
+                object: (asked == Direction::Subject).then(|| object.to_owned()),
             };
             whole.push(seconds(|| Ok(store.ask(&pattern, 10)?))?);
             let tokens = store.tokenizer().encode(known)?;

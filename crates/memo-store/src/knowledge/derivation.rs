@@ -1,7 +1,7 @@
 //! Why something is known: a chain from a statement back to sentences and triples that documents have.
 
 use super::Knowledge;
-use super::said::Origin;
+use super::extract::Origin;
 use memo_knowledge::Triple;
 use serde::Serialize;
 
@@ -40,10 +40,11 @@ impl Knowledge {
     pub(crate) fn why_text(&self, text: &str) -> Vec<DerivationStep> {
         let mut steps = Vec::new();
         if let Some(key) = self.texts.get(text) {
-            let said = self.said.get(key);
-            let origin = said.and_then(|said| said.texts.iter().find(|(other, _)| other == text));
-            if let (Some(said), Some((_, origin))) = (said, origin) {
-                let documents = vec![said.document.clone()];
+            let extracted = self.extracted.get(key);
+            let origin = extracted
+                .and_then(|extracted| extracted.texts.iter().find(|(other, _)| other == text));
+            if let (Some(extracted), Some((_, origin))) = (extracted, origin) {
+                let documents = vec![extracted.document.clone()];
                 steps.push(self.step(0, text.to_owned(), documents, origin));
             }
         } else if let Ok(at) =
@@ -75,9 +76,9 @@ impl Knowledge {
         if let Some(fact) = self.facts.get(number) {
             let documents: Vec<String> =
                 self.names(&self.speakers[number]).into_iter().map(str::to_owned).collect();
-            let said = self.speakers[number].iter().filter_map(|key| self.said.get(key));
-            let origins =
-                said.flat_map(|said| said.triples.iter().filter(|(other, _)| other == fact));
+            let extracted = self.speakers[number].iter().filter_map(|key| self.extracted.get(key));
+            let origins = extracted
+                .flat_map(|extracted| extracted.triples.iter().filter(|(other, _)| other == fact));
             // That a graph states it is the better reason.
             let origin = origins.min_by_key(|(_, origin)| matches!(origin, Origin::Matched { .. }));
             if let Some((_, origin)) = origin {

@@ -5,14 +5,14 @@
 //! follow from; a [`KnowledgeChange`] has what comes and what goes, so that a model that forgot a document, or a rule, is one that never had it.
 
 mod derivation;
-mod said;
+mod extract;
 mod statement;
 
 pub use self::derivation::DerivationStep;
 pub(crate) use self::derivation::in_words;
 pub(crate) use self::statement::Written;
 
-use self::said::{Origin, Said, Sayer};
+use self::extract::{Extracted, Extractor, Origin};
 use self::statement::Statement;
 
 use crate::error::Error;
@@ -33,7 +33,7 @@ type VersionKey = (u64, u32);
 pub(crate) struct Knowledge {
     rules: Rules,
     /// What documents say, those that say anything.
-    said: BTreeMap<VersionKey, Arc<Said>>,
+    extracted: BTreeMap<VersionKey, Arc<Extracted>>,
     /// Names of subjects and objects of graphs.
     entities: BTreeSet<String>,
     /// What documents say, in order and each once, with the documents that say it.
@@ -95,7 +95,7 @@ impl Knowledge {
         }
         documents.sort_by(|a, b| a.id.cmp(&b.id));
         let mut rules = Rules::default();
-        let (mut said, mut entities) = (BTreeMap::new(), BTreeSet::new());
+        let (mut extracted, mut entities) = (BTreeMap::new(), BTreeSet::new());
         for document in &documents {
             let Some(version) = document.live() else { continue };
             match version.role {
@@ -104,25 +104,25 @@ impl Knowledge {
                     rules.extend(parse_rules(&blueprint.text(&content), &document.id)?)?;
                 }
                 Role::Graph => {
-                    let graph = Said::of_graph(
+                    let graph = Extracted::of_graph(
                         &document.id,
                         &blueprint.text(&*contents.get(document, version)?),
                     )?;
                     entities.extend(graph.entities());
-                    said.insert((document.number, version.number), Arc::new(graph));
+                    extracted.insert((document.number, version.number), Arc::new(graph));
                 }
                 Role::Text | Role::Edit { .. } => {}
             }
         }
         if rules.reads_text() {
-            let sayer = Sayer { rules: &rules, entities: &entities, blueprint };
+            let extractor = Extractor { rules: &rules, entities: &entities, blueprint };
             let texts = documents.iter().filter_map(|document| {
                 let version = document.live().filter(|version| version.role == Role::Text)?;
                 Some((document, version))
             });
-            said.extend(sayer.read(contents, texts, observer)?);
+            extracted.extend(extractor.read(contents, texts, observer)?);
         }
-        Self::conclude(rules, said, entities, observer).map(Some)
+        Self::conclude(rules, extracted, entities, observer).map(Some)
     }
 
     /// What is known after texts moved, none of which is a graph or rules; `None` if it is the same.
@@ -133,46 +133,46 @@ impl Knowledge {
         moves: &[(&DocumentRecord, Option<Place>)],
         observer: &Observer,
     ) -> Result<Option<Arc<Self>>, Error> {
-        let mut said = self.said.clone();
+        let mut extracted = self.extracted.clone();
         let mut differs = false;
         for (document, before) in moves {
             if let Some(place) = before {
-                differs |= said.remove(&(document.number, place.version)).is_some();
+                differs |= extracted.remove(&(document.number, place.version)).is_some();
             }
         }
         if self.rules.reads_text() {
-            let sayer = Sayer { rules: &self.rules, entities: &self.entities, blueprint };
+            let extractor = Extractor { rules: &self.rules, entities: &self.entities, blueprint };
             let texts = moves.iter().filter_map(|(document, _)| {
                 let version = document.live().filter(|version| version.role == Role::Text)?;
                 Some((*document, version))
             });
-            let more = sayer.read(contents, texts, observer)?;
+            let more = extractor.read(contents, texts, observer)?;
             differs |= !more.is_empty();
-            said.extend(more);
+            extracted.extend(more);
         }
         if !differs {
             return Ok(None);
         }
         let (rules, entities) = (self.rules.clone(), self.entities.clone());
-        Self::conclude(rules, said, entities, observer).map(Some)
+        Self::conclude(rules, extracted, entities, observer).map(Some)
     }
 
     fn conclude(
         rules: Rules,
-        said: BTreeMap<VersionKey, Arc<Said>>,
+        extracted: BTreeMap<VersionKey, Arc<Extracted>>,
         entities: BTreeSet<String>,
         observer: &Observer,
     ) -> Result<Arc<Self>, Error> {
         let mut stated: BTreeMap<&Triple, Vec<VersionKey>> = BTreeMap::new();
         let mut texts = BTreeMap::new();
-        for (key, said) in &said {
-            for (triple, _) in &said.triples {
+        for (key, extracted) in &extracted {
+            for (triple, _) in &extracted.triples {
                 let speakers = stated.entry(triple).or_default();
                 if speakers.last() != Some(key) {
                     speakers.push(*key);
                 }
             }
-            for (text, _) in &said.texts {
+            for (text, _) in &extracted.texts {
                 texts.entry(text.clone()).or_insert(*key);
             }
         }
@@ -183,7 +183,7 @@ impl Knowledge {
             Err(_) => ControlFlow::Break(()),
         };
         let conclusions = rules.conclude(&facts, &Limits::default(), &mut observe)?;
-        Ok(Arc::new(Knowledge { rules, said, entities, facts, speakers, texts, conclusions }))
+        Ok(Arc::new(Knowledge { rules, extracted, entities, facts, speakers, texts, conclusions }))
     }
 
     /// Everything that the memory has of it, in order, with its weight: as many times as documents state it, once if it follows.
@@ -232,13 +232,13 @@ impl Knowledge {
     /// How many facts and texts follow by each rule.
     pub(crate) fn counts(&self) -> Vec<(usize, usize)> {
         let mut counts = vec![(0, 0); self.rules.len()];
-        for said in self.said.values() {
-            for (_, origin) in &said.triples {
+        for extracted in self.extracted.values() {
+            for (_, origin) in &extracted.triples {
                 if let Origin::Matched { rule, .. } = origin {
                     counts[*rule].0 += 1;
                 }
             }
-            for (_, origin) in &said.texts {
+            for (_, origin) in &extracted.texts {
                 if let Origin::Matched { rule, .. } = origin {
                     counts[*rule].1 += 1;
                 }
@@ -250,7 +250,7 @@ impl Knowledge {
     }
 
     fn names(&self, speakers: &[VersionKey]) -> Vec<&str> {
-        speakers.iter().filter_map(|key| Some(self.said.get(key)?.document.as_str())).collect()
+        speakers.iter().filter_map(|key| Some(self.extracted.get(key)?.document.as_str())).collect()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::memory::Blueprint;
-use memo::sparse::{Asked, Question, Span};
+use memo::sparse::{Direction, Question, Span};
 use memo_knowledge::Triple;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -50,8 +50,8 @@ impl Written {
             [subject, predicate, object] => {
                 let question = |known, asked| Question { known, predicate, asked };
                 vec![
-                    Span::answer(question(subject, Asked::Object), object, weight),
-                    Span::answer(question(object, Asked::Subject), subject, weight),
+                    Span::answer(question(subject, Direction::Object), object, weight),
+                    Span::answer(question(object, Direction::Subject), subject, weight),
                 ]
             }
             parts => parts.iter().map(|part| Span::whole(part, weight)).collect(),

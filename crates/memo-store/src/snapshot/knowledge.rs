@@ -7,7 +7,7 @@ use crate::ledger::Content;
 use crate::memory::NewContents;
 use crate::progress::Observer;
 use crate::record::{DocumentRecord, Place, Role, VersionRecord};
-use memo::sparse::{Asked, Question};
+use memo::sparse::{Direction, Question};
 use memo_knowledge::{RuleKind, Triple, TriplePattern};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -118,8 +118,8 @@ impl Snapshot {
             return self.facts_of_documents(pattern, most, known);
         };
         let (name, asked) = match (subject, object) {
-            (Some(subject), None) => (subject, Asked::Object),
-            (None, Some(object)) => (object, Asked::Subject),
+            (Some(subject), None) => (subject, Direction::Object),
+            (None, Some(object)) => (object, Direction::Subject),
             _ => return self.facts_of_documents(pattern, most, known),
         };
         let (known_tokens, predicate_tokens) =
@@ -132,8 +132,8 @@ impl Snapshot {
         let facts = answers.into_iter().take(most).map(|answer| {
             let (name, answer_name) = (name.clone(), self.tokenizer.decode_lossy(&answer.tokens));
             let (subject, object) = match asked {
-                Asked::Object => (name, answer_name),
-                Asked::Subject => (answer_name, name),
+                Direction::Object => (name, answer_name),
+                Direction::Subject => (answer_name, name),
             };
             let triple = Triple { subject, predicate: predicate.clone(), object };
             with_sources(triple, answer.count, known)

@@ -2,7 +2,7 @@
 #![allow(unreachable_pub)]
 
 use memo::lexicon::Lexicon;
-use memo::sparse::{Asked, Digest, Memory, Question, Settings, Span};
+use memo::sparse::{Digest, Direction, Memory, Question, Settings, Span};
 use memo::words::Words;
 use memo_store::{CompletionOptions, ContentKind, DocumentState, NewModel, Snapshot, Store};
 use memo_text::Tokenizer;
@@ -48,7 +48,7 @@ pub fn digest_with(
         let [subject, predicate, object] =
             [subject, predicate, object].map(|name| tokenizer.encode(name).unwrap());
         for (known, asked, answer) in
-            [(&subject, Asked::Object, &object), (&object, Asked::Subject, &subject)]
+            [(&subject, Direction::Object, &object), (&object, Direction::Subject, &subject)]
         {
             let question = Question { known, predicate: &predicate, asked };
             memory.write(&[Span::answer(question, answer, *weight)]).unwrap();

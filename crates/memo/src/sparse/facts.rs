@@ -17,12 +17,12 @@ pub struct Question<'a> {
     /// The predicate.
     pub predicate: &'a [u32],
     /// Which part is asked for.
-    pub asked: Asked,
+    pub asked: Direction,
 }
 
 /// The part of a triple that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Asked {
+pub enum Direction {
     /// Of which the subject and the predicate are known.
     Object,
     /// Of which the object and the predicate are known.
@@ -51,8 +51,8 @@ impl Question<'_> {
     /// Returns the hash that hashes of answers begin with.
     fn hash(&self, keys: &Keys) -> u64 {
         let boundaries = match self.asked {
-            Asked::Object => 1,
-            Asked::Subject => 2,
+            Direction::Object => 1,
+            Direction::Subject => 2,
         };
         let marks = std::iter::repeat_n(&BOUNDARY, boundaries);
         let symbols = marks.chain(self.known).chain([&BOUNDARY]).chain(self.predicate);
@@ -83,10 +83,10 @@ impl Memory {
     /// Returns answers to a question, the first `most` that are found, the most often stated among them first.
     ///
     /// ```
-    /// use memo::sparse::{Asked, Memory, Question, Settings, Span};
+    /// use memo::sparse::{Direction, Memory, Question, Settings, Span};
     /// let (france, capital, paris) = ([1], [2], [3, 4]);
     /// let mut memory = Memory::new(Settings::new(100, 99, 7)?)?;
-    /// let question = Question { known: &france, predicate: &capital, asked: Asked::Object };
+    /// let question = Question { known: &france, predicate: &capital, asked: Direction::Object };
     /// memory.write(&[Span::answer(question, &paris, 1)])?;
     /// assert_eq!(memory.answers(&question, 10)?[0].tokens, paris);
     /// memory.write(&[Span::answer(question, &paris, -1)])?;

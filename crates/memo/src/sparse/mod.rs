@@ -49,7 +49,7 @@ mod write;
 
 pub use self::digest::{Digest, Leaves};
 pub use self::error::Error;
-pub use self::facts::{Answer, Asked, Question};
+pub use self::facts::{Answer, Direction, Question};
 pub use self::fill::{SLOT_ROWS, SlotFill, UsedRows};
 pub use self::frozen::FrozenBits;
 pub use self::general::{GeneralEvidence, Symbol};

@@ -2,7 +2,7 @@
 
 use crate::sparse_common::{settings, text};
 use memo::readout::{BACKOFF, Scratch};
-use memo::sparse::{Asked, Memory, Question, Scope, Span};
+use memo::sparse::{Direction, Memory, Question, Scope, Span};
 use proptest::prelude::*;
 
 /// Subject, predicate and object, as tokens.
@@ -12,8 +12,8 @@ fn spans(fact: &Fact, weight: i32) -> [Span<'_>; 2] {
     let [subject, predicate, object] = fact;
     let question = |known, asked| Question { known, predicate, asked };
     [
-        Span::answer(question(subject, Asked::Object), object, weight),
-        Span::answer(question(object, Asked::Subject), subject, weight),
+        Span::answer(question(subject, Direction::Object), object, weight),
+        Span::answer(question(object, Direction::Subject), subject, weight),
     ]
 }
 
@@ -33,7 +33,7 @@ proptest! {
             memory.write(&spans(fact, 1)).unwrap();
         }
         for [known, predicate, _] in stated.iter().chain(&asked) {
-            for (direction, from, to) in [(Asked::Object, 0, 2), (Asked::Subject, 2, 0)] {
+            for (direction, from, to) in [(Direction::Object, 0, 2), (Direction::Subject, 2, 0)] {
                 let question = Question { known, predicate, asked: direction };
                 let found = memory.answers(&question, 1000).unwrap();
                 let mut expected: Vec<(i64, Vec<u32>)> = Vec::new();

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// What a document says.
-pub(crate) struct Said {
+/// What was found in a document.
+pub(crate) struct Extracted {
     /// Its name.
     pub(crate) document: String,
     pub(crate) triples: Vec<(Triple, Origin)>,
@@ -28,11 +28,11 @@ pub(crate) enum Origin {
     Matched { rule: usize, sentence: String },
 }
 
-impl Said {
+impl Extracted {
     /// What a graph states.
     pub(crate) fn of_graph(document: &str, text: &str) -> Result<Self, Error> {
         let triples = Graph::from_text(text)?.facts().into_iter();
-        Ok(Said {
+        Ok(Extracted {
             document: document.to_owned(),
             triples: triples.map(|triple| (triple, Origin::Stated)).collect(),
             texts: Vec::new(),
@@ -50,22 +50,22 @@ impl Said {
 }
 
 /// Reads what rules find in texts.
-pub(crate) struct Sayer<'a> {
+pub(crate) struct Extractor<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) entities: &'a BTreeSet<String>,
     pub(crate) blueprint: &'a Blueprint,
 }
 
-impl Sayer<'_> {
+impl Extractor<'_> {
     /// What documents say, those that say anything. One pass over their tokens, on all cores.
     pub(crate) fn read<'a>(
         &self,
         contents: Contents<'_>,
         documents: impl Iterator<Item = (&'a DocumentRecord, &'a VersionRecord)> + Clone,
         observer: &Observer,
-    ) -> Result<Vec<(VersionKey, Arc<Said>)>, Error> {
+    ) -> Result<Vec<(VersionKey, Arc<Extracted>)>, Error> {
         let total = documents.clone().map(|(_, version)| version.tokens).sum();
-        let (mut said, mut held, mut tokens, mut done) = (Vec::new(), Vec::new(), 0, 0);
+        let (mut extracted, mut held, mut tokens, mut done) = (Vec::new(), Vec::new(), 0, 0);
         let mut documents = documents.peekable();
         while let Some((document, version)) = documents.next() {
             held.push((document, version, contents.get(document, version)?));
@@ -75,19 +75,19 @@ impl Sayer<'_> {
             }
             observer.tokens("deriving", done, total)?;
             let found = held.par_iter().map(|(document, version, content)| {
-                Ok(((document.number, version.number), Arc::new(self.say(document, content)?)))
+                Ok(((document.number, version.number), Arc::new(self.extract(document, content)?)))
             });
-            let found: Vec<(VersionKey, Arc<Said>)> = found.collect::<Result<_, Error>>()?;
-            said.extend(found.into_iter().filter(|(_, said)| !said.is_empty()));
+            let found: Vec<(VersionKey, Arc<Extracted>)> = found.collect::<Result<_, Error>>()?;
+            extracted.extend(found.into_iter().filter(|(_, extracted)| !extracted.is_empty()));
             held.clear();
             done += std::mem::take(&mut tokens);
         }
-        Ok(said)
+        Ok(extracted)
     }
 
-    fn say(&self, document: &DocumentRecord, content: &Content) -> Result<Said, Error> {
+    fn extract(&self, document: &DocumentRecord, content: &Content) -> Result<Extracted, Error> {
         let document = document.id.clone();
-        let mut said = Said { document, triples: Vec::new(), texts: Vec::new() };
+        let mut extracted = Extracted { document, triples: Vec::new(), texts: Vec::new() };
         for part in &content.parts {
             let text = self.blueprint.tokenizer.decode_lossy(part);
             let found = self.rules.matches(&text, self, &Limits::default())?;
@@ -96,15 +96,15 @@ impl Sayer<'_> {
                 sentence: text[sentence].to_owned(),
             };
             let triples = found.triples.into_iter();
-            said.triples.extend(triples.map(|m| (m.what, origin(m.rule, m.sentence))));
+            extracted.triples.extend(triples.map(|m| (m.what, origin(m.rule, m.sentence))));
             let texts = found.texts.into_iter();
-            said.texts.extend(texts.map(|m| (m.what, origin(m.rule, m.sentence))));
+            extracted.texts.extend(texts.map(|m| (m.what, origin(m.rule, m.sentence))));
         }
-        Ok(said)
+        Ok(extracted)
     }
 }
 
-impl Vocabulary for Sayer<'_> {
+impl Vocabulary for Extractor<'_> {
     fn is_known(&self, name: &str) -> bool {
         self.entities.contains(name)
     }
