@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -326,6 +327,11 @@ def test_files_are_read_as_the_command_line_reads_them(memo: Memo, tmp_path: Pat
     lines = tmp_path / "notes.jsonl"
     lines.write_text("".join(json.dumps({"body": text}) + "\n" for text in (OWL, CAT)))
     assert len(memo.memorize_files(lines, jsonl_field="body").added) == 2
+    with zipfile.ZipFile(tmp_path / "letter.docx", "w", zipfile.ZIP_DEFLATED) as letter:
+        letter.writestr("word/document.xml", "<w:document><w:p><w:t>The owl &amp; the cat.</w:t></w:p></w:document>")
+    (tmp_path / "page.html").write_text("<script>no()</script><p>The <b>cat</b> sleeps.")
+    memo.memorize_files(tmp_path / "letter.docx", tmp_path / "page.html")
+    assert (memo.text("letter.docx"), memo.text("page.html")) == ("The owl & the cat.\n", "The cat sleeps.\n")
 
 
 def test_what_of_a_folder_is_read_can_be_chosen(memo: Memo, tmp_path: Path) -> None:

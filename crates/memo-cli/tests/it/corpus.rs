@@ -45,6 +45,9 @@ fn what_cannot_be_read_is_skipped_and_the_exit_code_says_so() {
     write(home, &[("notes/dog.txt", "The dog waits at the gate."), ("notes/.secret", "x")]);
     fs::write(home.join("notes/latin.txt"), b"caf\xe9").unwrap();
     fs::write(home.join("notes/picture.png"), b"\x89PNG\0").unwrap();
+    fs::write(home.join("scan.pdf"), "%PDF-1.7\n").unwrap();
+    let pdf = ended(home, &["memorize", "notes.memo", "scan.pdf"], 1);
+    assert!(pdf.starts_with("error: scan.pdf: this is a PDF, which is not read; save"), "{pdf}");
 
     let strict = ended(home, &["memorize", "notes.memo", "notes", "--strict"], 1);
     assert!(strict.starts_with("error: notes/latin.txt: the byte at offset 3 is not"), "{strict}");
@@ -70,6 +73,20 @@ fn what_cannot_be_read_is_skipped_and_the_exit_code_says_so() {
     fs::remove_file(home.join("notes/latin.txt")).unwrap();
     said(home, &["memorize", "notes.memo", "notes", "--strict"]);
     ended(home, &["memorize", "notes.memo", "notes/picture.png"], 1);
+}
+
+#[test]
+fn a_page_is_memorized_as_the_text_that_a_reader_sees() {
+    let home = notes();
+    let home = home.path();
+    write(
+        home,
+        &[("page.html", "<style>p {}</style><p>Marta&rsquo;s <i>other</i> key is red.</p>")],
+    );
+    memo(home, &["memorize", "notes.memo", "page.html"]).success();
+    let found = json(home, &["find", "notes.memo", "other key is red"]);
+    assert_eq!(found["matches"].as_array().unwrap().len(), 1, "{found}");
+    assert_eq!(json(home, &["find", "notes.memo", "<i>"])["matches"].as_array().unwrap().len(), 0);
 }
 
 #[test]

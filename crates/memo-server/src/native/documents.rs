@@ -7,12 +7,13 @@ use crate::extract::{Json, Path, Query};
 use crate::model::Cost;
 use crate::server::Chosen;
 use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
+use crate::workers::Seat;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use memo_store::{
     ChangeReport, Document, DocumentState, DocumentText, MemorizeReport, NewDocument, Progress,
-    Store, Unit,
+    Store, Together, Unit,
 };
 use memo_text::{Content, Corpus, CorpusDocument, CorpusOptions};
 use serde::{Deserialize, Serialize};
@@ -166,7 +167,8 @@ pub(crate) async fn memorize(
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct UploadQuery {
-    /// Its name. Of a name that ends in `.jsonl` or `.ndjson`, every line is a document.
+    /// Its name. Of a name that ends in `.jsonl` or `.ndjson`, every line is a document; of
+    /// `.html` and `.docx` the text is read.
     id: Option<String>,
     /// Kept with the transaction.
     reason: Option<String>,
@@ -176,7 +178,7 @@ pub(crate) struct UploadQuery {
 }
 
 /// Memorizes a file, read as `memo memorize` reads it.
-#[utoipa::path(post, path = "/api/upload", tag = "documents", params(UploadQuery), request_body(content = String, content_type = "application/octet-stream", description = "The file: text in UTF-8, or any bytes if the tokenizer is `bytes`"), responses((status = 200, body = MemorizeReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/upload", tag = "documents", params(UploadQuery), request_body(content = String, content_type = "application/octet-stream", description = "The file: text in UTF-8, a page of HTML or a Word document by the end of its name, or any bytes if the tokenizer is `bytes`"), responses((status = 200, body = MemorizeReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn upload(
     Chosen(app): Chosen,
     Query(UploadQuery { id, reason, wait }): Query<UploadQuery>,
@@ -189,12 +191,17 @@ pub(crate) async fn upload(
         return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let encoding = app.model.tokenizer().encoding();
-    let options = CorpusOptions { encoding, ..CorpusOptions::default() };
-    let named = id.is_some();
-    let name = id.as_deref().unwrap_or("the file");
-    let documents = Corpus::from_read(Cursor::new(body?), name, options).documents()?;
-    let documents = documents.into_iter().map(|CorpusDocument { id, content, labels, .. }| {
-        DocumentContent { content, id: named.then_some(id), labels }
+    // What an archive unpacks to may not be larger than what could be sent as it is.
+    let max_bytes = app.config.limits.body as u64;
+    let options = CorpusOptions { encoding, max_bytes, ..CorpusOptions::default() };
+    let (named, name) = (id.is_some(), id.unwrap_or_else(|| "the file".to_owned()));
+    let body = Cursor::new(body?);
+    let read = move |_: &mut Seat| Ok(Corpus::from_read(body, &name, options).documents()?);
+    let documents = app.workers.run(read).await?.into_iter();
+    let documents = documents.map(|CorpusDocument { id, content, labels, .. }| DocumentContent {
+        content,
+        id: named.then_some(id),
+        labels,
     });
     memorize_documents(&app, documents.collect(), MemorizeOptions { reason, wait }).await
 }
@@ -232,12 +239,12 @@ async fn memorize_documents(
         }
         Ok((Cost::Tokens(tokens), named.map_or(Documents::Any, Documents::Named), documents))
     };
-    let change = move |store: &mut Store, documents: Vec<NewDocument>| {
+    let change = move |store: &mut Together<'_>, documents: Vec<NewDocument>| {
         let report = store.memorize(documents, reason.as_deref())?;
         metrics.memorized.inc_by(report.tokens);
         Ok(report)
     };
-    respond(app, &app.tasks.spawn_prepared(TaskKind::Memorize, prepare, change)?, wait).await
+    respond(app, &app.tasks.spawn_memorize(prepare, change)?, wait).await
 }
 
 /// Takes a document out of the memory, and keeps it.

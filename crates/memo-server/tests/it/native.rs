@@ -299,12 +299,49 @@ async fn an_uploaded_file_is_read_as_the_command_line_reads_it() {
         ("id=note.txt", b"caf\xe9", "note.txt: the byte at offset 3 is not valid UTF-8"),
         ("", b"\xff\xfeh\0i\0", "the file: this file is UTF-16"),
         ("id=note.txt", b"", "there is no text to memorize"),
+        ("id=page.html", b"<script>nothing()</script>", "there is no text to memorize"),
+        ("id=scan.pdf", b"%PDF-1.7\n", "scan.pdf: this is a PDF, which is not read; save its text"),
+        ("id=letter.docx", b"PK\x03\x04", "letter.docx: this is no Word document that can be"),
     ] {
         let refused = upload(name, body).await;
         assert_eq!(refused.status, 400, "{}", refused.text());
         let message = refused.json()["error"]["message"].clone();
         assert!(message.as_str().unwrap().starts_with(why), "{message}");
     }
+}
+
+/// A Word document, packed as Word does.
+fn docx(text: &str) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    archive.start_file("word/document.xml", zip::write::SimpleFileOptions::default()).unwrap();
+    let text = format!("<w:document><w:p><w:t>{text}</w:t></w:p></w:document>");
+    std::io::Write::write_all(&mut archive, text.as_bytes()).unwrap();
+    archive.finish().unwrap().into_inner()
+}
+
+#[tokio::test]
+async fn pages_and_word_documents_are_uploaded_as_their_text_and_bombs_refused() {
+    let new = NewModel { tokenizer: Tokenizer::gpt2(), ..small() };
+    let limits = Limits { body: 100_000, ..Limits::default() };
+    let server = Server::start(&new, Config { limits, ..Config::default() }).await;
+    let mut client = server.client().await;
+    let head = [("content-type", "application/octet-stream")];
+    let mut upload = async |name: &str, body: Vec<u8>| {
+        client.send(hyper::Method::POST, &format!("/api/upload?id={name}"), &head, body).await
+    };
+    let page = "<title>Owls</title><style>p {}</style><p>The <b>owl</b> reads &amp; sleeps.";
+    assert_eq!(upload("page.html", page.into()).await.status, 200);
+    assert_eq!(upload("letter.docx", docx("The owl has a key.")).await.status, 200);
+    let bomb = docx(&"x".repeat(1 << 20));
+    assert!(bomb.len() < 10_000, "{}", bomb.len());
+    let refused = upload("bomb.docx", bomb).await;
+    assert_eq!(refused.status, 400, "{}", refused.text());
+    let mut shown = async |id: &str| {
+        client.found(&format!("/api/documents/{id}")).await["text"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(shown("page.html").await, "Owls\n\nThe owl reads & sleeps.\n");
+    assert_eq!(shown("letter.docx").await, "The owl has a key.\n");
+    assert_eq!(client.found("/api/documents").await["total"], 2);
 }
 
 #[tokio::test]

@@ -25,6 +25,15 @@ pub enum CorpusErrorKind {
     /// The file holds a NUL near its start.
     #[error("this is a binary file, not text; convert it to text, or use the tokenizer bytes")]
     Binary,
+    /// The file is a PDF.
+    #[error("this is a PDF, which is not read; save its text first, for example with: pdftotext")]
+    Pdf,
+    /// The file is no Word document, or a damaged one.
+    #[error("this is no Word document that can be read: {reason}; save it again, or as text")]
+    Word {
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The folder is a model.
     #[error("this is a model, not text; `memo merge` adds its documents to another model")]
     Model,

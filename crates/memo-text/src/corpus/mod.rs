@@ -6,11 +6,14 @@
 //! |---|---|
 //! | text file, standard input | one document |
 //! | `.jsonl`, `.ndjson` (or any file with [`CorpusOptions::jsonl`]) | one document a line; blank lines are no records |
+//! | `.html`, `.htm` | one document: the text as a reader sees it, without markup, scripts and styles |
+//! | `.docx` | one document: the paragraphs of a Word document, a line each |
 //! | folder | its files, recursively, in the order of their paths |
 //! | glob (`notes/**/*.md`), unless a file has that very name | the files of the folder before the first wildcard that match |
 //! | file that is reached twice | read once |
 //! | in a folder: hidden name, symbolic link, device, socket, model directory, what a `.gitignore` or `.ignore` names | skipped and reported; never opened |
 //! | NUL in the first 8 KiB | binary: refused, or in a folder skipped and reported |
+//! | PDF | refused, or in a folder skipped and reported; the message says how to convert |
 //! | UTF-8 byte order mark | not part of the text |
 //! | UTF-16 or UTF-32 byte order mark | a failure; the message says how to convert |
 //! | invalid UTF-8 | a failure, at its byte |
@@ -25,15 +28,17 @@
 //! Ignore files count from the folder that was given on, and in a git repository from its top. The nearest that mentions
 //! a file decides, and an `.ignore` before the `.gitignore` beside it.
 //!
-//! With [`Encoding::Raw`], for the tokenizer `bytes`, content is taken byte for byte: there is no binary, no byte order
-//! mark and no invalid text. JSONL stays UTF-8, because JSON is.
+//! With [`Encoding::Raw`], for the tokenizer `bytes`, content is taken byte for byte: there is no binary, no markup, no byte
+//! order mark and no invalid text. JSONL stays UTF-8, because JSON is.
 //!
 //! At any time there is one document in memory, the ids of those before it, and the names in the folders on the way to it.
 
 mod document;
+mod docx;
 mod error;
 mod files;
 mod glob;
+mod html;
 mod jsonl;
 mod pairs;
 mod reading;
@@ -210,7 +215,7 @@ impl Corpus {
             return Err(error);
         }
         let reason = match error.kind {
-            CorpusErrorKind::Binary => SkipReason::Binary,
+            CorpusErrorKind::Binary | CorpusErrorKind::Pdf => SkipReason::Binary,
             kind => SkipReason::Failure(kind),
         };
         let skip = Skip { location: error.location, reason };

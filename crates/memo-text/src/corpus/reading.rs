@@ -2,6 +2,7 @@
 
 use super::files::STDIN;
 use super::jsonl::{Jsonl, NextRecord, Record};
+use super::text::Format;
 use super::{
     Content, CorpusDocument, CorpusEntry, CorpusError, CorpusErrorKind, CorpusFile, CorpusOptions,
     Location, Skip, SkipReason, text,
@@ -67,7 +68,12 @@ impl OpenFile {
         match std::mem::replace(&mut self.reading, Reading::Finished) {
             Reading::Finished => None,
             Reading::Opened(read) if !options.is_jsonl(&self.file.path) => {
-                let content = text::read(read, options.encoding, options.max_bytes);
+                let content = text::read(
+                    read,
+                    Format::of(&self.file.path),
+                    options.encoding,
+                    options.max_bytes,
+                );
                 Some((None, content.map(Record::of)))
             }
             Reading::Opened(read) => match self.lines(read) {

@@ -28,6 +28,9 @@ pub(super) fn text_only<R: BufRead>(mut read: R) -> Result<Sniffed<R>, CorpusErr
     if let Some(encoding) = encoding {
         return Err(CorpusErrorKind::OtherEncoding { encoding });
     }
+    if head.starts_with(b"%PDF-") {
+        return Err(CorpusErrorKind::Pdf);
+    }
     if head.contains(&0) {
         return Err(CorpusErrorKind::Binary);
     }

@@ -462,6 +462,27 @@ fn binary_is_refused_by_name_and_read_raw() {
     assert_eq!(text(one(&late, options())).len(), 9001);
 }
 
+/// The name of a file says how its text is found, unless bytes are taken as they are.
+#[test]
+fn pages_are_read_without_markup_and_what_cannot_be_read_says_so() {
+    let read = |name: &str, bytes: &[u8], options: CorpusOptions| {
+        let read = std::io::Cursor::new(bytes.to_vec());
+        Corpus::from_read(read, name, options).documents().map(|mut all| all.remove(0).content)
+    };
+    let page = b"<h1>Owls</h1><script>no()</script><p>They <b>read</b>.";
+    let plain = Content::Text("Owls\n\nThey read.\n".into());
+    assert_eq!(read("a.html", page, options()).unwrap(), plain);
+    assert_eq!(read("A.HTM", page, options()).unwrap(), plain);
+    assert_eq!(read("a.html", page, raw()).unwrap(), Content::Raw(page.to_vec()));
+    let source = Content::Text(String::from_utf8(page.to_vec()).unwrap());
+    assert_eq!(read("a.txt", page, options()).unwrap(), source);
+    let pdf = read("a.pdf", b"%PDF-1.7\n%\xe2\xe3", options()).unwrap_err();
+    assert!(matches!(pdf.kind, CorpusErrorKind::Pdf));
+    assert!(pdf.to_string().contains("pdftotext"), "{pdf}");
+    let word = read("a.docx", b"PK\x03\x04 no archive", options()).unwrap_err();
+    assert!(matches!(word.kind, CorpusErrorKind::Word { .. }), "{word}");
+}
+
 #[test]
 fn invalid_utf8_is_found_at_its_byte() {
     let at = |bytes: &[u8], options| match one(bytes, options).unwrap_err() {
