@@ -1,15 +1,15 @@
 //! Tasks: changes of the model, one at a time, and long work that reads it, whose progress can be watched and which can be cancelled.
 //!
-//! Changes are made in the order in which they came, but for those that are made together: forgets of documents, with one scrub, which
-//! is what takes long; and short texts to memorize, while readers have a snapshot, so that none of them waits for readers. A change never
-//! goes before another one that is about the same documents. Each is a transaction of its own, and is answered when all are done.
+//! Changes are made in the order in which they came, but for those that are made together: forgets of documents, with one scrub, and short
+//! texts to memorize, with one wait for the disk; that is what takes long. Readers have a snapshot meanwhile. A change never goes before
+//! another one that is about the same documents. Each is a transaction of its own, and is answered when all are done.
 
 use crate::error::{ApiError, ErrorDetail};
 use crate::log;
 use crate::metrics::Metrics;
 use crate::model::{Cost, LONG_TOKENS, Model};
 use crate::turns::Turns;
-use memo_store::{Observer, Progress, Receipt, Selection, Snapshot, Store, Unit};
+use memo_store::{Observer, Progress, Selection, Snapshot, Store, Together, Unit};
 use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
@@ -108,12 +108,16 @@ struct Pending {
     change: Change,
 }
 
-/// A change that is made by itself, or beside others.
+/// Memorizes texts, together with others.
+type Memorize = dyn FnOnce(&mut Together<'_>) -> Result<Value, ApiError> + Send;
+
+/// A change that is made by itself.
 type OtherChange = dyn FnOnce(&mut Store) -> Result<Value, ApiError> + Send;
 
 /// What a change does.
 enum Change {
     Forget { what: Selection, reason: Option<String> },
+    Memorize(Box<Memorize>),
     Other(Box<OtherChange>),
 }
 
@@ -122,16 +126,16 @@ enum Change {
 enum Group {
     /// With one scrub.
     Forgets,
-    /// With one snapshot for readers.
+    /// With one wait for the disk.
     Memorizes,
 }
 
 impl Pending {
     /// What it can be made together with.
     fn group(&self) -> Option<Group> {
-        match (&self.change, self.kind, self.cost) {
-            (Change::Forget { what: Selection::Documents(_), .. }, ..) => Some(Group::Forgets),
-            (_, TaskKind::Memorize, Cost::Tokens(..=LONG_TOKENS)) => Some(Group::Memorizes),
+        match (&self.change, self.cost) {
+            (Change::Forget { what: Selection::Documents(_), .. }, _) => Some(Group::Forgets),
+            (Change::Memorize(_), Cost::Tokens(..=LONG_TOKENS)) => Some(Group::Memorizes),
             _ => None,
         }
     }
@@ -296,10 +300,21 @@ impl Tasks {
     ) -> Result<Arc<TaskHandle>, ApiError> {
         self.queue(kind, move |task| {
             let (cost, documents, prepared) = prepare(task)?;
-            let change = move |store: &mut Store| {
-                serde_json::to_value(change(store, prepared)?).map_err(|_| ApiError::internal())
-            };
+            let change = move |store: &mut Store| to_value(change(store, prepared)?);
             Ok((cost, documents, Change::Other(Box::new(change))))
+        })
+    }
+
+    /// Begins to memorize texts, together with others that wait. `prepare` is done before its turn, without the model.
+    pub(crate) fn spawn_memorize<P: Send + 'static, T: Serialize>(
+        &self,
+        prepare: impl FnOnce(&TaskHandle) -> Result<(Cost, Documents, P), ApiError> + Send + 'static,
+        change: impl FnOnce(&mut Together<'_>, P) -> Result<T, ApiError> + Send + 'static,
+    ) -> Result<Arc<TaskHandle>, ApiError> {
+        self.queue(TaskKind::Memorize, move |task| {
+            let (cost, documents, prepared) = prepare(task)?;
+            let change = move |store: &mut Together<'_>| to_value(change(store, prepared)?);
+            Ok((cost, documents, Change::Memorize(Box::new(change))))
         })
     }
 
@@ -371,8 +386,7 @@ impl Tasks {
             let done = tokio::task::spawn_blocking(move || {
                 let result = running.begin().and_then(|()| {
                     let observer = Observer::new(observer(vec![Arc::clone(&running)]));
-                    let result = read(&*model.snapshot()?, &observer)?;
-                    serde_json::to_value(result).map_err(|_| ApiError::internal())
+                    to_value(read(&*model.snapshot()?, &observer)?)
                 });
                 running.finish(result);
                 drop(turn);
@@ -487,21 +501,28 @@ impl Changes {
 
 /// Makes changes, and gives the result of each.
 fn make(store: &mut Store, group: Vec<Pending>) -> Result<Vec<Result<Value, ApiError>>, ApiError> {
-    let (mut forgets, mut results) = (Vec::new(), Vec::new());
+    let (mut forgets, mut memorizes, mut results) = (Vec::new(), Vec::new(), Vec::new());
+    // A group is of one sort.
     for pending in group {
         match pending.change {
-            Change::Other(change) => results.push(change(store)),
             Change::Forget { what, reason } => forgets.push((what, reason)),
+            Change::Memorize(change) => memorizes.push(change),
+            Change::Other(change) => results.push(change(store)),
         }
     }
-    if forgets.is_empty() {
-        return Ok(results);
+    if !memorizes.is_empty() {
+        results.extend(store.make_together(memorizes)?);
     }
-    let receipts = store.forget_each(forgets.iter().map(|(what, why)| (what, why.as_deref())))?;
-    let value = |receipt: Result<Receipt, memo_store::Error>| {
-        serde_json::to_value(receipt?).map_err(|_| ApiError::internal())
-    };
-    Ok(receipts.into_iter().map(value).collect())
+    if !forgets.is_empty() {
+        let requests = forgets.iter().map(|(what, reason)| (what, reason.as_deref()));
+        let receipts = store.forget_each(requests)?.into_iter();
+        results.extend(receipts.map(|receipt| to_value(receipt?)));
+    }
+    Ok(results)
+}
+
+fn to_value(result: impl Serialize) -> Result<Value, ApiError> {
+    serde_json::to_value(result).map_err(|_| ApiError::internal())
 }
 
 /// What reports the progress of tasks now and then, and ends the work if all of them were cancelled.
@@ -532,7 +553,7 @@ mod tests {
                 let what = Selection::Documents(ids);
                 (TaskKind::Forget, Change::Forget { what, reason: None })
             }
-            _ => (TaskKind::Memorize, Change::Other(Box::new(|_| Ok(Value::Null)))),
+            _ => (TaskKind::Memorize, Change::Memorize(Box::new(|_| Ok(Value::Null)))),
         };
         let cost = if name == "forget" { Cost::Whole } else { Cost::Tokens(LONG_TOKENS / 2) };
         let task = Arc::new(TaskHandle::new(0, kind));

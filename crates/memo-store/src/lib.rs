@@ -75,6 +75,6 @@ pub use self::source::{FILE_LABEL, FileConflict};
 pub use self::store::{
     AddedGraph, AddedRules, ChangeReport, Conflict, EditReport, FreezeReport, KnownPlace,
     MemorizeReport, MergeReport, NewDocument, OWN_GRAPH, RebuildReport, Receipt, RememberOutcome,
-    RememberReport, RenamedDocument, SOURCE_LABEL, Store,
+    RememberReport, RenamedDocument, SOURCE_LABEL, Store, Together,
 };
 pub use self::time::Timestamp;

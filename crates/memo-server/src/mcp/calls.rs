@@ -15,7 +15,7 @@ use crate::tasks::{Documents, TaskHandle, TaskKind};
 use axum::http::StatusCode;
 use memo_store::{
     CompletionOptions, CompletionToken, DocumentFilter, ForgetPreview, Passage, Receipt,
-    SOURCE_LABEL, Selection, Store,
+    SOURCE_LABEL, Selection, Store, Together,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -114,12 +114,12 @@ async fn remember(
         };
         Ok((Cost::Tokens(tokens), Documents::Named(Vec::new()), text))
     };
-    let change = move |store: &mut Store, text: String| {
+    let change = move |store: &mut Together<'_>, text: String| {
         let report = store.remember(&text, labels, reason.as_deref())?;
         metrics.memorized.inc_by(report.tokens);
         Ok(report)
     };
-    done(access, &app.tasks.spawn_prepared(TaskKind::Memorize, prepare, change)?).await
+    done(access, &app.tasks.spawn_memorize(prepare, change)?).await
 }
 
 async fn recall(
@@ -165,7 +165,7 @@ async fn explain(
 ) -> Result<Value, ApiError> {
     let count = candidates.unwrap_or(3).clamp(1, 50);
     let explained =
-        app.read(move |_, snapshot| Ok(snapshot.explain(&prompt, count, &reading(None))?));
+        app.read(move |_, snapshot| Ok(snapshot.explain(&prompt, count, &reading(None, None))?));
     json(&explained.await?)
 }
 

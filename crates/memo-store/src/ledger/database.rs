@@ -26,6 +26,15 @@ pub(super) const HELP: &str = "restore it from a backup";
 const TOKENS_HELP: &str = "restore it from a backup, or `memo forget` the document and memorize it again; the other documents can \
                            be read";
 
+/// Whether a write waits for the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Durability {
+    /// It returns when the disk has it, and all before it.
+    Synced,
+    /// The disk has it after the next one that waits; until then it is lost with the process.
+    Unsynced,
+}
+
 /// The database of a ledger.
 pub(super) struct LedgerDatabase {
     pub(super) path: PathBuf,
@@ -170,16 +179,25 @@ impl LedgerDatabase {
         })
     }
 
-    /// Writes to the database, all or nothing, durably.
+    /// Whether a copy of the file is read.
+    pub(super) fn is_copy(&self) -> bool {
+        matches!(self.state, State::Copy(_))
+    }
+
+    /// Writes to the database, all or nothing.
     pub(super) fn write(
         &self,
+        durability: Durability,
         write: impl FnOnce(&WriteTransaction) -> Result<(), redb::Error>,
     ) -> Result<(), Error> {
         let State::Writing(database) = &self.state else {
             return Err(Error::Invalid("this model is open for reading only".to_owned()));
         };
         guarded(&self.path, || {
-            let transaction = database.begin_write()?;
+            let mut transaction = database.begin_write()?;
+            if durability == Durability::Unsynced {
+                transaction.set_durability(redb::Durability::None)?;
+            }
             write(&transaction)?;
             Ok(transaction.commit()?)
         })

@@ -4,7 +4,7 @@ mod content;
 mod database;
 
 pub(crate) use self::content::Content;
-use self::database::{LedgerDatabase, Table, damaged};
+use self::database::{Durability, LedgerDatabase, Table, damaged};
 use crate::damage::Damage;
 use crate::error::Error;
 use crate::files;
@@ -55,7 +55,7 @@ impl Ledger {
     pub(crate) fn create(directory: &Path) -> Result<(), Error> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|e| Error::Invalid(format!("no random numbers: {e}")))?;
-        LedgerDatabase::create(&directory.join(FILE))?.write(|change| {
+        LedgerDatabase::create(&directory.join(FILE))?.write(Durability::Synced, |change| {
             change.open_table(META)?.insert(KEY, &key[..])?;
             change.open_table(DOCUMENTS)?;
             change.open_table(TOKENS)?;
@@ -218,6 +218,21 @@ impl Ledger {
 
     /// Adds a transaction and what it changes, all or nothing, durably.
     pub(crate) fn commit(&self, commit: &Commit<'_>) -> Result<(), Error> {
+        self.commit_as(commit, Durability::Synced)
+    }
+
+    /// Adds a transaction and what it changes. It is on the disk, with all others, after the next one that is durable, or after [`sync`](Self::sync).
+    pub(crate) fn commit_unsynced(&self, commit: &Commit<'_>) -> Result<(), Error> {
+        self.commit_as(commit, Durability::Unsynced)
+    }
+
+    /// Waits until the disk has all that was committed.
+    pub(crate) fn sync(&self) -> Result<(), Error> {
+        let _lock = self.lock()?;
+        self.database.write(Durability::Synced, |_| Ok(()))
+    }
+
+    fn commit_as(&self, commit: &Commit<'_>, durability: Durability) -> Result<(), Error> {
         let Commit { transaction, documents, contents, earlier } = commit;
         let next = documents.iter().map(|document| document.number + 1);
         let next = next.fold(self.next_number()?, u64::max);
@@ -231,7 +246,7 @@ impl Ledger {
         let contents: Vec<((u64, u32), Vec<u8>)> =
             contents.map(|(n, version, content)| ((*n, *version), content.to_bytes())).collect();
         let _lock = self.lock()?;
-        self.database.write(|change| {
+        self.database.write(durability, |change| {
             let mut table = change.open_table(DOCUMENTS)?;
             for (id, bytes) in &documents {
                 table.insert(*id, &bytes[..])?;
@@ -266,11 +281,18 @@ impl Ledger {
         }
     }
 
+    /// Opens the file again if a copy is read in its place, because it could not be opened after a write failed.
+    pub(crate) fn reopen_to_write(&mut self) {
+        if self.database.is_copy() {
+            self.reopen();
+        }
+    }
+
     /// Records a copy that was made.
     pub(crate) fn add_copy(&self, copy: &CopyRecord) -> Result<(), Error> {
         let bytes = encode(copy)?;
         let _lock = self.lock()?;
-        self.database.write(|change| {
+        self.database.write(Durability::Synced, |change| {
             let mut table = change.open_table(COPIES)?;
             let next = table.last()?.map_or(1, |(number, _)| number.value() + 1);
             table.insert(next, &bytes[..])?;
@@ -282,7 +304,7 @@ impl Ledger {
     /// knows of is itself.
     pub(crate) fn make_copy(directory: &Path, original: &CopyRecord) -> Result<(), Error> {
         let bytes = encode(original)?;
-        LedgerDatabase::open(&directory.join(FILE))?.write(|change| {
+        LedgerDatabase::open(&directory.join(FILE))?.write(Durability::Synced, |change| {
             let mut table = change.open_table(COPIES)?;
             let own = table.pop_last()?.map_or(1, |(number, _)| number.value());
             table.insert(own, &bytes[..])?;
@@ -314,7 +336,7 @@ impl Ledger {
         let copies = self.database.values(COPIES)?;
         // The error of reading tokens, which happens inside of writing them.
         let mut unread = Ok(());
-        let written = LedgerDatabase::create(path)?.write(|change| {
+        let written = LedgerDatabase::create(path)?.write(Durability::Synced, |change| {
             let mut table = change.open_table(META)?;
             for (name, value) in meta.iter().filter(|(name, _)| name != FORGETTING) {
                 table.insert(name.as_str(), &value[..])?;

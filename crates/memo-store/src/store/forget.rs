@@ -97,10 +97,16 @@ impl Store {
         requests: impl IntoIterator<Item = (&'a Selection, Option<&'a str>)>,
     ) -> Result<Vec<Result<Receipt, Error>>, Error> {
         self.finish_forgets()?;
-        let mut receipts: Vec<Result<Receipt, Error>> = Vec::new();
-        for (what, reason) in requests {
-            receipts.push(self.subtract(what, reason));
-        }
+        let requests: Vec<_> = requests.into_iter().collect();
+        let subtract = |store: &mut Self| -> Vec<Result<Receipt, Error>> {
+            requests.iter().map(|(what, reason)| store.subtract(what, *reason)).collect()
+        };
+        // A memory that is not there cannot be gone back to.
+        let mut receipts = if requests.len() > 1 && self.memory().is_ok() {
+            self.together(subtract)?
+        } else {
+            subtract(self)
+        };
         let start = Instant::now();
         self.finish_forgets()?;
         for receipt in receipts.iter_mut().flatten() {

@@ -14,6 +14,7 @@ mod rebuild;
 mod remember;
 mod rollback;
 mod shares;
+mod together;
 mod transaction;
 
 pub use self::additions::{AddedGraph, AddedRules};
@@ -25,6 +26,7 @@ pub use self::memorize::{MemorizeReport, NewDocument};
 pub use self::merge::{Conflict, MergeReport, RenamedDocument};
 pub use self::rebuild::RebuildReport;
 pub use self::remember::{KnownPlace, RememberOutcome, RememberReport, SOURCE_LABEL};
+pub use self::together::Together;
 pub use self::transaction::ChangeReport;
 
 use crate::checkpoint;
@@ -53,7 +55,21 @@ pub struct Store {
     /// Bytes of a memory that are made at once, if there are many more.
     chunk: usize,
     observer: Observer,
+    /// When transactions wait for the disk.
+    disk: WaitsForDisk,
     lock: WriterLock,
+}
+
+/// When transactions wait until the disk has them.
+#[derive(Default)]
+enum WaitsForDisk {
+    /// Each when it is made.
+    #[default]
+    Each,
+    /// All at their end.
+    Together,
+    /// They would have at their end, but the disk refused one.
+    Refused(Error),
 }
 
 impl Store {
@@ -140,6 +156,7 @@ impl Store {
             pending: 0,
             chunk: CHUNK,
             observer: Observer::default(),
+            disk: WaitsForDisk::default(),
             lock,
         };
         store.catch_up()?;

@@ -10,8 +10,8 @@
 //! - A forget is recorded first, because one that was begun is finished whatever happens; then the memory follows. Then
 //!   [`Store::finish_forgets`] writes a checkpoint, and a ledger without the text.
 
-use super::Store;
 use super::shares::is_empty;
+use super::{Store, WaitsForDisk};
 use crate::checkpoint;
 use crate::error::Error;
 use crate::knowledge::{Contents, KnowledgeChange};
@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Tokens after which a checkpoint is written at once: writing them again would take several seconds.
-const PATIENCE: u64 = 10_000_000;
+pub(super) const PATIENCE: u64 = 10_000_000;
 
 /// A change of documents that were there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -225,6 +225,9 @@ impl Store {
         reason: Option<&str>,
     ) -> Result<TransactionBuilder, Error> {
         self.check_memory(kind)?;
+        if let Some(ledger) = &mut self.snapshot.ledger {
+            ledger.reopen_to_write();
+        }
         Ok(TransactionBuilder {
             id: self.transaction + 1,
             kind,
@@ -302,8 +305,10 @@ impl Store {
         }
         self.snapshot.knowledge = OnceLock::from(knowledge.after);
         self.snapshot.transaction = change.id;
-        // The transaction is done, whether there is room for a checkpoint or not.
-        let _ = self.checkpoint_if(PATIENCE);
+        if matches!(self.disk, WaitsForDisk::Each) {
+            // The transaction is done, whether there is room for a checkpoint or not.
+            let _ = self.checkpoint_if(PATIENCE);
+        }
         Ok(())
     }
 
@@ -341,11 +346,24 @@ impl Store {
 
     /// Adds a transaction to the ledger. If that fails, as on a full disk, the model can still be read.
     fn record_commit(&mut self, commit: &Commit<'_>) -> Result<(), Error> {
-        let recorded = self.ledger()?.commit(commit);
-        if let (Err(_), Some(ledger)) = (&recorded, &mut self.snapshot.ledger) {
-            ledger.reopen();
+        match self.disk {
+            WaitsForDisk::Each => {
+                let recorded = self.ledger()?.commit(commit);
+                if let (Err(_), Some(ledger)) = (&recorded, &mut self.snapshot.ledger) {
+                    ledger.reopen();
+                }
+                recorded
+            }
+            WaitsForDisk::Together => {
+                let recorded = self.ledger()?.commit_unsynced(commit);
+                // Those before it have not reached the disk either: all of them go back together.
+                recorded.map_err(|error| {
+                    self.disk = WaitsForDisk::Refused(error);
+                    Error::Stopped
+                })
+            }
+            WaitsForDisk::Refused(_) => Err(Error::Stopped),
         }
-        recorded
     }
 
     /// What a transaction does to what is known by rule.
@@ -399,7 +417,8 @@ impl Store {
         let (ledger, blueprint) = (self.ledger()?, &self.blueprint);
         let coming = MemoryUpdate::of_moves(ledger, new, change.moves())?;
         let coming = coming.with_knowledge(knowledge, blueprint)?;
-        if !checkpoint::is_large(&coming, self.chunk) {
+        let together = !matches!(self.disk, WaitsForDisk::Each);
+        if together || !checkpoint::is_large(&coming, self.chunk) {
             return Ok(None);
         }
         let documents = change.moves().map(|(document, _)| document);

@@ -3,7 +3,7 @@
 use crate::common::{self, digest_of, says, small};
 use memo_store::{
     Conflict, Error, FILE_LABEL, NewDocument, NewModel, Observer, ReadOptions, RenamedDocument,
-    Snapshot, Store, TransactionKind,
+    Snapshot, Store, Together, TransactionKind,
 };
 
 const OWL: &str = "The owl reads at night by the light of the moon.";
@@ -39,6 +39,35 @@ fn the_same_content_changes_nothing_and_another_makes_a_version() {
     assert_eq!(twice.added.len(), 1);
     assert_eq!(store.memorize([plain], None).unwrap().unchanged, twice.added);
     assert_eq!(store.digest().unwrap(), digest_of(&strings(&[CAT, OWL]), &[]));
+}
+
+#[test]
+fn changes_that_are_made_together_are_transactions_of_their_own() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("m.memo");
+    let mut store = Store::create(&path, &small()).unwrap();
+    let given = [document("a", OWL), document("", CAT), document("a", CAT), document("b", OWL)];
+    let memorize = |document| {
+        move |store: &mut Together<'_>| {
+            // Each sees those before it.
+            (store.log().unwrap().len(), store.memorize([document], Some("together")))
+        }
+    };
+    let done = store.make_together(given.map(memorize)).unwrap();
+    assert_eq!(done.iter().map(|(before, _)| *before).collect::<Vec<_>>(), [0, 1, 1, 2]);
+    let transactions = done.iter().map(|(_, done)| done.as_ref().ok()?.transaction);
+    assert_eq!(transactions.collect::<Vec<_>>(), [Some(1), None, Some(2), Some(3)]);
+    // One that is refused changes nothing, and the others are made.
+    assert!(matches!(done[1].1, Err(Error::Invalid(_))));
+    let digest = digest_of(&strings(&[CAT, OWL]), &[]);
+    assert_eq!(store.digest().unwrap(), digest);
+    // Each can be taken back by itself, and is there for whoever opens the model.
+    assert_eq!(Snapshot::open(&path).unwrap().digest().unwrap(), digest);
+    store.rollback(2, None).unwrap();
+    drop(store);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.digest().unwrap(), digest_of(&strings(&[OWL, OWL]), &[]));
+    assert_eq!(store.log().unwrap().len(), 4);
 }
 
 #[test]

@@ -5,7 +5,10 @@
 use crate::common::{digest_with, files_with, live_parts, small};
 use memo::random::{Purpose, Stream};
 use memo::sparse::Digest;
-use memo_store::{Conflict, DocumentState, NewDocument, Observer, Snapshot, Store};
+use memo_store::{
+    Conflict, DocumentState, Error, MemorizeReport, NewDocument, Observer, Snapshot, Store,
+    Together,
+};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -95,9 +98,31 @@ fn child() {
                 store.merge(&mut other, Conflict::Ours, None).unwrap();
                 say(format!("merged {number}"));
             }
+            7 => {
+                say(format!("grouping {number}"));
+                for done in store.make_together(group(number).map(memorize)).unwrap() {
+                    done.unwrap();
+                }
+                say(format!("grouped {number}"));
+            }
             _ => store.retire(&id, None).map(drop).unwrap(),
         }
     }
+}
+
+/// Documents that are memorized together.
+fn group(number: u64) -> [NewDocument; 3] {
+    [0, 1, 2].map(|k| NewDocument::text(format!("text {k} of {number}")).with_id(member(number, k)))
+}
+
+fn member(number: u64, k: u64) -> String {
+    format!("g{number}-{k}")
+}
+
+fn memorize(
+    document: NewDocument,
+) -> impl FnOnce(&mut Together<'_>) -> Result<MemorizeReport, Error> {
+    move |store| store.memorize([document], None)
 }
 
 #[test]
@@ -153,6 +178,11 @@ fn what_is_acknowledged_survives_a_kill() {
         for number in numbers("memorized") {
             let document = store.document(&format!("d{number}")).unwrap();
             assert!(!document.versions.is_empty());
+        }
+        for number in numbers("grouping") {
+            let there = [0, 1, 2].map(|k| store.document(&member(number, k)).is_ok());
+            let all = numbers("grouped").contains(&number) || there[0];
+            assert_eq!(there, [all; 3], "what was made together is there whole or not at all");
         }
         for number in numbers("merged") {
             assert!(store.text(&format!("m{number}"), None).is_ok(), "{number} was merged");

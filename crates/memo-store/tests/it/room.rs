@@ -3,7 +3,7 @@
 
 use crate::common::{assert_gone, says, small};
 use crate::disk::{Disk, fill};
-use memo_store::{Error, NewDocument, Observer, Snapshot, Store};
+use memo_store::{Error, NewDocument, Observer, Snapshot, Store, Together};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -112,6 +112,51 @@ fn a_full_disk_leaves_an_open_model_readable() {
     disk.clear();
     store.forget(&["secret"], None).unwrap();
     assert_gone(&path, store.tokenizer(), SECRET);
+}
+
+#[test]
+fn a_full_disk_refuses_all_that_was_made_together_and_the_model_goes_on() {
+    let home = tempfile::tempdir().unwrap();
+    let place = home.path().join("disk");
+    let Some(disk) = Disk::mount(&place, "24m") else { return };
+    let path = place.join("m.memo");
+    let mut store = notes(&path);
+    let before = store.digest().unwrap();
+    // A reader of the state before keeps the file open.
+    let reader = store.snapshot().unwrap();
+    disk.fill(0);
+    let texts = || {
+        let long = "words that need room on the disk, and find none. ".repeat(20_000);
+        [
+            ("short", "The cat sleeps all day.".to_owned()),
+            ("long", long),
+            ("last", "No room.".to_owned()),
+        ]
+    };
+    let together = |store: &mut Store| {
+        store.make_together(texts().map(|(id, text)| {
+            move |store: &mut Together<'_>| {
+                store.memorize([NewDocument::text(text).with_id(id)], None).map(drop)
+            }
+        }))
+    };
+    let refused = together(&mut store).unwrap_err();
+    assert!(refused.to_string().contains("No space left"), "{refused}");
+    assert_eq!((store.digest().unwrap(), store.log().unwrap().len()), (before, 1));
+    assert!(store.document("short").is_err());
+    assert_eq!(says(&store, "The owl", 6), " reads");
+    assert_eq!(says(&reader, "The owl", 6), " reads");
+    drop(reader);
+    disk.clear();
+    assert!(together(&mut store).unwrap().iter().all(Result::is_ok));
+    let digest = store.digest().unwrap();
+    let ids: Vec<u64> = store.log().unwrap().iter().map(|transaction| transaction.id).collect();
+    assert_eq!(ids, [1, 2, 3, 4]);
+    drop(store);
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!(store.digest().unwrap(), digest);
+    store.rebuild().unwrap();
+    assert_eq!(store.digest().unwrap(), digest);
 }
 
 #[test]
