@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { more } from "./inside.mjs";
+import { keys } from "./keys.mjs";
 import { serve } from "./server.mjs";
 import { models } from "./models.mjs";
 import { steps } from "./steps.mjs";
@@ -55,7 +56,7 @@ const shot = async (page, name) => {
 
 try {
   const walk = { open, shot, folder, url: server.url };
-  for (const [name, step] of Object.entries({ ...steps, ...more, ...models })) {
+  for (const [name, step] of Object.entries({ ...steps, ...more, ...models, ...keys })) {
     const begun = Date.now();
     try {
       await step(walk);

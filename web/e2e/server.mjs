@@ -15,9 +15,9 @@ export async function serve(folder) {
 }
 
 /** Serves a model, or a folder of them. */
-export async function start(path) {
+export async function start(path, ...options) {
   const { MEMO_BIN } = process.env;
-  const server = spawn(MEMO_BIN, ["serve", path, "--addr", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(MEMO_BIN, ["serve", path, "--addr", "127.0.0.1:0", ...options], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = new Promise((resolve) => server.once("exit", resolve));
   const stop = async () => {
     server.kill();

@@ -233,12 +233,32 @@ export const steps = {
     await button(page, "Edit").click();
     await button(page, "Undo").waitFor();
     await changes(page, before);
+    // What is said of the word is what the candidates say, too.
+    const why = page.getByRole("region", { name: "Why" });
+    await why.getByText(/ when it was said$/).waitFor();
+    const now = await why.locator(".said").textContent();
+    const first = await why.getByRole("list", { name: "Candidates" }).getByRole("button").first().textContent();
+    assert.match(first, /noon/);
+    assert.match(now, /“·?seven”.*( now|not among the likeliest any more)/);
     await button(page, "Again").click();
     assert.match(await said(page), /^ noon/);
     await button(page, "Undo").click();
     await page.getByText("Nothing of the edit is left").waitFor();
     assert.match(await complete(page, "The ferry to Saltmarsh leaves at"), /^ seven in/);
     await becomes(page, before);
+  },
+
+  async "what is drawn is explained as it was drawn"({ page }) {
+    await button(page, "Options").click();
+    await page.getByLabel("Temperature").fill("0.1");
+    await complete(page, "The ferry to Saltmarsh leaves at seven. The ferry to Saltmarsh leaves at");
+    await tokens(page).first().click();
+    const why = page.getByRole("region", { name: "Why" });
+    const pressed = why.getByRole("list", { name: "Candidates" }).getByRole("button", { pressed: true });
+    const shown = await pressed.locator(".number").textContent();
+    assert.ok((await why.locator(".said").textContent()).includes(`${shown}, `), `${shown} of the candidate, as of the word`);
+    await page.getByLabel("Temperature").fill("0");
+    await button(page, "Options").click();
   },
 
   async "roll back in the history"({ page }) {
@@ -352,11 +372,22 @@ export const steps = {
     await button(page, "Done").click();
   },
 
+  async "a web page is read as its text"({ page }) {
+    await button(page, "Add").click();
+    const html = "<title>Moths</title><script>never()</script><p>Moths <b>circle</b> the lamp of Osk &amp; rest by day.</p>";
+    await page.getByLabel("Choose files…").setInputFiles({ name: "moths.html", mimeType: "text/html", buffer: Buffer.from(html) });
+    await row(page, "moths.html").click();
+    const shown = await page.getByRole("dialog", { name: "moths.html" }).textContent();
+    assert.ok(shown.includes("Moths circle the lamp of Osk & rest by day."), shown);
+    assert.ok(!shown.includes("never()") && !shown.includes("<b>"), shown);
+    await page.keyboard.press("Escape");
+  },
+
   async "a file that is no text is refused in words"({ page }) {
     await button(page, "Add").click();
     const pdf = { name: "scan.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.7\n") };
     await page.getByLabel("Choose files…").setInputFiles(pdf);
-    await page.getByText(/^This is a PDF\. MeMo reads plain text/).waitFor();
+    await page.getByText(/^This is a PDF\. MeMo reads text/).waitFor();
     await page.getByText("Dismiss", { exact: true }).click();
   },
 
@@ -455,61 +486,6 @@ export const steps = {
     await button(banner, "Try again").click();
     await banner.waitFor({ state: "detached" });
     await page.getByText("The server does not answer.").waitFor({ state: "detached" });
-    await page.context().close();
-  },
-
-  async "a server that asks for a key"({ open, url }) {
-    const page = await open({ refusals: true });
-    await page.route("**/api/**", (route) =>
-      route.request().headers()["authorization"] === "Bearer right"
-        ? route.fallback()
-        : route.fulfill({
-            status: 401,
-            json: { error: { message: "a key is needed", type: "invalid_request_error", param: null, code: null } },
-          }),
-    );
-    await page.goto(url);
-    // Closed, the question stays closed until it is wanted.
-    const question = page.getByRole("dialog", { name: "This server asks for a key" });
-    await button(question, "Close").click();
-    await question.waitFor({ state: "detached" });
-    await button(page, "Give a key").click();
-    for (const key of ["wrong", "right"]) {
-      const dialog = page.getByRole("dialog", { name: "This server asks for a key" });
-      await dialog.getByLabel("Key", { exact: true }).fill(key);
-      await button(dialog, "Go on").click();
-      if (key === "wrong") await page.getByText("That key was not accepted.").waitFor();
-    }
-    await row(page, "ferry.txt").waitFor();
-    await page.context().close();
-  },
-
-  async "a key that may only read tries rules, and changes nothing"({ open }) {
-    const page = await open({ refusals: true });
-    const error = { message: "this key may only read", type: "permission_error", param: null, code: "read_only_key" };
-    // Questions have parameters, and pass.
-    await page.route("**/api/facts", (route) => route.fulfill({ status: 403, json: { error } }));
-    await button(page, "Knowledge").click();
-    const knowledge = page.getByRole("dialog", { name: "Knowledge" });
-    const stating = knowledge.getByRole("form", { name: "State a fact" });
-    for (const name of ["Subject", "Predicate", "Object"]) await stating.getByLabel(name).fill("owl");
-    await button(stating, "State").click();
-    await knowledge.getByRole("alert").getByText("this key may only read").waitFor();
-    assert.ok(await button(stating, "State").isDisabled());
-    await button(knowledge, "Rules").click();
-    await knowledge.getByRole("textbox", { name: "Name" }).fill("homes.toml");
-    const rules = knowledge.getByLabel("Rules, in TOML");
-    await rules.fill(FAMILY.replace("then =", "then"));
-    await knowledge.getByRole("alert").getByText(/line 7/).waitFor();
-    assert.ok(await button(knowledge, "Add rules").isDisabled(), "what cannot be read cannot be added");
-    await rules.fill(FAMILY);
-    await knowledge.getByRole("status", { name: "Preview" }).getByText("Nothing new would follow.").waitFor();
-    assert.ok(await button(knowledge, "Add rules").isDisabled());
-    await page.keyboard.press("Escape");
-    await page.getByText("This key may read the memory, but not change it.").waitFor();
-    assert.ok(await button(page, "Add").isDisabled());
-    await row(page, "ferry.txt").click();
-    for (const name of ["Retire", "Forget…"]) assert.ok(await button(page, name).isDisabled(), name);
     await page.context().close();
   },
 };

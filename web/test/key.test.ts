@@ -8,6 +8,7 @@ vi.stubGlobal("sessionStorage", {
 });
 const { change, declined, given, question, readOnly } = await import("../src/state/key");
 const { send } = await import("../src/api/client");
+const { refresh } = await import("../src/state/memory");
 
 beforeEach(() => stored.clear());
 
@@ -30,6 +31,22 @@ test("who closes the question is not asked again, until they want to be", async 
   await asked;
   expect((await send("stats")).ok).toBe(true);
   expect([declined.value, given.value]).toEqual([false, true]);
+});
+
+test("what a key allows is known before anything is refused, and asked again for another one", async () => {
+  stored.set("memo-key", "reader");
+  const models = (permission: string) => json({ models: [], can_create: false, permission });
+  serve({
+    models: ({ authorization }) => models(authorization === "Bearer reader" ? "read" : "write"),
+    stats: json({ transaction: 1, digest: "d", busy: false }),
+  });
+  await refresh();
+  expect(readOnly.value).toBe(true);
+  const asked = change();
+  question.value!.answer("writer");
+  await asked;
+  await refresh();
+  expect(readOnly.value).toBe(false);
 });
 
 test("a key that may only read is known once a change is refused, and can be changed", async () => {

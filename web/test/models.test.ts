@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { useModel } from "../src/api/client";
 import { refresh, stats } from "../src/state/memory";
-import { chosen, create, served } from "../src/state/models";
+import { chosen, create, permission } from "../src/state/models";
 import { documents } from "../src/api/memo";
 import { json, refusal, serve, stats as figures } from "./server";
 
@@ -11,10 +11,11 @@ const page = (search: string) => {
   return assign;
 };
 
-const several = (...names: string[]) => json({ models: names.map((name) => ({ name, open: false })), can_create: true });
+const several = (...names: string[]) =>
+  json({ models: names.map((name) => ({ name, open: false })), can_create: true, permission: "write" });
 
 beforeEach(() => {
-  served.value = null;
+  permission.value = null;
   stats.value = null;
   useModel(null);
 });
@@ -32,7 +33,7 @@ test("without one it is the first of several, and a server of one is not told", 
   let asked = serve({ models: several("a", "b"), stats: figures() });
   await refresh();
   expect([chosen.value, asked.at(-1)!.path]).toEqual(["a", "stats?model=a"]);
-  served.value = null;
+  permission.value = null;
   useModel(null);
   asked = serve({ models: several("a"), stats: figures() });
   await refresh();

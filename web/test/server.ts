@@ -26,7 +26,7 @@ export function serve(answers: Record<string, Answer>): Asked[] {
   vi.stubGlobal("fetch", async (url: string, init: RequestInit) => {
     const path = url.replace(/^api\//, "");
     // A server of one model, which few tests are about.
-    if (path === "models" && !answers[path]) return json({ models: [], can_create: false });
+    if (path === "models" && !answers[path]) return json({ models: [], can_create: false, permission: "write" });
     const body = typeof init.body === "string" ? JSON.parse(init.body) : init.body;
     const question = { path, method: init.method ?? "GET", body, authorization: new Headers(init.headers).get("Authorization") };
     asked.push(question);

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { refresh } from "../src/state/memory";
-import { before, busy, chosen, complete, failure, prompt, read, spoken, stale, stop } from "../src/state/text";
+import { before, busy, chosen, complete, failure, options, prompt, read, spoken, stale, stop } from "../src/state/text";
 import { asked, candidate, choose, explanation, like, picked } from "../src/state/why";
 import { json, refusal, serve, sse, stats } from "./server";
 
@@ -45,6 +45,20 @@ test("stopping keeps what was said and is no failure", async () => {
   stop();
   expect(busy.value).toBe(false);
   expect([spoken.value?.tokens.length, failure.value]).toEqual([1, null]);
+});
+
+test("what was drawn is explained with what the text says itself, as it was drawn", async () => {
+  const questions = serve({ complete: said, explain: json({ candidates: [] }), stats: stats() });
+  const recent = async (temperature: number) => {
+    options.value = { ...options.value, temperature };
+    await complete();
+    choose(0);
+    await expect.poll(() => questions.at(-1)?.path).toBe("explain");
+    return (questions.at(-1)!.body as { recent?: number }).recent;
+  };
+  expect([await recent(0), await recent(1)]).toEqual([undefined, 1]);
+  options.value = { ...options.value, temperature: 0 };
+  chosen.value = null;
 });
 
 test("a text's own tokens can be looked at too", async () => {

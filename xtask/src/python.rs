@@ -2,6 +2,7 @@
 //! environment that is made here and kept.
 
 use crate::programs::{self, Need, run, succeeds, target};
+use crate::web;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,9 @@ use std::process::Command;
 const CLIENTS: &str = "clients/requirements.txt";
 const PACKAGE: &str = "bindings/python/requirements.txt";
 const HUGGING_FACE: &str = "bindings/python/requirements-hf.txt";
+
+/// A client of the Model Context Protocol for people who write servers; the last version for Node 20.
+const INSPECTOR: &str = "@modelcontextprotocol/inspector@0.15.0";
 
 /// What the environments are made with.
 pub(crate) const PYTHON: Need = Need {
@@ -30,7 +34,21 @@ pub(crate) fn clients() -> Result<()> {
     tidy(&python, "clients")?;
     run(Command::new(&python)
         .args(["-m", "pytest", "--quiet", "-m", "not real", "clients"])
-        .env("MEMO_BIN", binary()))
+        .env("MEMO_BIN", binary())
+        .env("MEMO_INSPECTOR", inspector()?))
+}
+
+/// The Model Context Protocol's inspector, which is installed unless it is there.
+fn inspector() -> Result<PathBuf> {
+    let folder = target().join(INSPECTOR.replace(['@', '/'], "-"));
+    let program = folder.join("node_modules/.bin/mcp-inspector");
+    if !program.exists() {
+        programs::install(&[&web::NODE])?;
+        let mut npm = Command::new("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&folder);
+        run(npm.arg(INSPECTOR))?;
+    }
+    Ok(program)
 }
 
 /// The same with the weights of a real model, which are a package.

@@ -6,8 +6,7 @@ use crate::metrics::Metrics;
 use crate::model::{Model, ModelGuard};
 use crate::tasks::Tasks;
 use crate::workers::Workers;
-use memo::sparse::Settings;
-use memo_store::{DigestReport, Store};
+use memo_store::{DigestReport, Stats, Store};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -25,8 +24,10 @@ pub(crate) struct AppState {
     pub(crate) tasks: Tasks,
     /// Whether the model is being closed: what fails from now on has changed nothing.
     pub(crate) closing: AtomicBool,
-    /// The last digest that was taken, and the settings of the memory that it was taken of.
-    pub(crate) digest: Mutex<Option<(Settings, DigestReport)>>,
+    /// The last digest that was taken, and how many changes there had been.
+    pub(crate) digest: Mutex<Option<(u64, DigestReport)>>,
+    /// The last figures, likewise.
+    pub(crate) stats: Mutex<Option<(u64, Stats)>>,
     pub(crate) config: Arc<Config>,
     pub(crate) workers: Arc<Workers>,
     pub(crate) metrics: Arc<Metrics>,
@@ -65,6 +66,7 @@ impl AppState {
             tasks,
             closing: AtomicBool::new(false),
             digest: Mutex::new(None),
+            stats: Mutex::new(None),
             config,
             workers,
             metrics,

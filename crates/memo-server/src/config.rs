@@ -1,8 +1,10 @@
 //! Configuration of a server.
 
 use crate::partner::Partner;
+use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
+use utoipa::ToSchema;
 
 /// The configuration of a server.
 #[derive(Clone, Debug)]
@@ -97,7 +99,8 @@ pub struct Key {
 }
 
 /// What a key allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum Permission {
     /// To read: complete, score, explain, list.
     Read,

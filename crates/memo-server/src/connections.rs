@@ -143,19 +143,33 @@ impl Connections {
         }
     }
 
+    /// Closes the idlest connections, up to `most`; whether there was one.
+    pub(crate) fn close_idlest(&self, most: usize) -> bool {
+        let mut table = self.table.lock();
+        (0..most).take_while(|_| table.close_idlest()).count() > 0
+    }
+
     fn try_place(self: &Arc<Self>) -> Option<Place> {
         let mut table = self.table.lock();
-        if table.open.len() >= self.most {
-            let idle = table.open.iter().filter_map(|(&n, open)| Some((open.idleness()?, n)));
-            let (_, idlest) = idle.min()?;
-            if let Some(idlest) = table.open.remove(&idlest) {
-                idlest.close.notify_one();
-            }
+        if table.open.len() >= self.most && !table.close_idlest() {
+            return None;
         }
         table.last += 1;
         let (number, connection) = (table.last, Arc::<Connection>::default());
         table.open.insert(number, Arc::clone(&connection));
         Some(Place { all: Arc::clone(self), number, connection })
+    }
+}
+
+impl Table {
+    /// Closes the idlest connection; whether there was one.
+    fn close_idlest(&mut self) -> bool {
+        let idle = self.open.iter().filter_map(|(&n, open)| Some((open.idleness()?, n)));
+        let idlest = idle.min().and_then(|(_, idlest)| self.open.remove(&idlest));
+        idlest.is_some_and(|idlest| {
+            idlest.close.notify_one();
+            true
+        })
     }
 }
 

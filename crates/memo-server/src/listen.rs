@@ -30,6 +30,9 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// The time for responses to end after the server is told to stop.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// Idle connections that are closed when the system refuses another one: the model needs files too.
+const SPARE: usize = 16;
+
 /// Why a server ended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -195,8 +198,10 @@ pub async fn serve(
             accepted = accepted => match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Too many open files, say: it passes.
-                    log::error(&error);
+                    // The system lets the process open no more files, say: those of idle connections can be had.
+                    if !connections.close_idlest(SPARE) {
+                        log::error(&error);
+                    }
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }

@@ -10,7 +10,7 @@ use parking_lot::{RwLock, RwLockReadGuard};
 use std::ops::{ControlFlow, Deref};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How much a change has to do.
@@ -30,6 +30,8 @@ pub(crate) struct Model {
     store: RwLock<Option<Store>>,
     snapshot: RwLock<Option<Arc<Snapshot>>>,
     tokenizer: Tokenizer,
+    /// How many changes have ended. What was found before the last one may not be so any more.
+    changes: AtomicU64,
     /// Whether a change panicked: nobody knows what the memory holds.
     broken: AtomicBool,
 }
@@ -56,7 +58,8 @@ impl Model {
     pub(crate) fn new(store: Store) -> Self {
         let tokenizer = store.tokenizer().clone();
         let (store, snapshot) = (RwLock::new(Some(store)), RwLock::new(None));
-        Model { store, snapshot, tokenizer, broken: AtomicBool::new(false) }
+        let (changes, broken) = (AtomicU64::new(0), AtomicBool::new(false));
+        Model { store, snapshot, tokenizer, changes, broken }
     }
 
     pub(crate) fn tokenizer(&self) -> &Tokenizer {
@@ -91,6 +94,11 @@ impl Model {
                 Ok(Arc::new(store.snapshot()?))
             }
         }
+    }
+
+    /// How many changes have ended. A change is not answered before it is counted.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
     }
 
     /// Whether a long change is being made.
@@ -130,7 +138,10 @@ impl Model {
             self.broken.store(true, Ordering::Release);
         }
         drop(guard);
-        *self.snapshot.write() = None;
+        // Readers who look for it wait only until it is taken away, not until it is dropped.
+        let before = self.snapshot.write().take();
+        self.changes.fetch_add(1, Ordering::Release);
+        drop(before);
         result.unwrap_or_else(|_| Err(broken()))
     }
 

@@ -80,6 +80,8 @@ export const addRules = (id: string, text: string) => patiently<wire.AddedRules>
 export interface Reading {
   /** How much the lexicon counts, from 0 to 1. */
   generalize?: number;
+  /** How much counts what the text itself says before, from 0 to 1. */
+  recent?: number;
 }
 
 /** Who answers, where there is a neural model beside the memory. */

@@ -44,6 +44,7 @@ export type MixtureShares = Schemas["MixtureShares"];
 export type PartnerCandidate = Schemas["PartnerCandidate"];
 export type PartnerExplanation = Schemas["PartnerExplanation"];
 export type Passage = Schemas["Passage"];
+export type Permission = Schemas["Permission"];
 export type PromptMatch = Schemas["PromptMatch"];
 export type Proof = Schemas["Proof"];
 export type Receipt = Schemas["Receipt"];

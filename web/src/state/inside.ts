@@ -30,9 +30,13 @@ export const candidate = computed(() => {
 
 const open = computed(() => dialog.value?.kind === "inside");
 
+/** How the memory is read besides, as where the sentence comes from. */
+const how = signal<memo.Reading>({});
+
 /** Opens the view on a sentence, and on a token that may follow it. */
-export function look(prompt: string, token: number | null = null): void {
+export function look(prompt: string, token: number | null = null, reading: memo.Reading = {}): void {
   sentence.value = prompt;
+  how.value = reading;
   picked.value = token;
   read.clear();
   dialog.value = { kind: "inside" };
@@ -49,9 +53,9 @@ const PAUSE = 300;
 let pausing: ReturnType<typeof setTimeout> | undefined;
 
 effect(() => {
-  const [prompt, how, shown] = [sentence.value, reading.value, open.value && transaction.value !== null];
+  const [prompt, asked, shown] = [sentence.value, { ...how.value, ...reading.value }, open.value && transaction.value !== null];
   clearTimeout(pausing);
-  if (shown) pausing = setTimeout(() => void read.ask(() => ask(prompt, how)), read.value.peek() ? PAUSE : 0);
+  if (shown) pausing = setTimeout(() => void read.ask(() => ask(prompt, asked)), read.value.peek() ? PAUSE : 0);
 });
 
 effect(() => {

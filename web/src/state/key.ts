@@ -1,7 +1,8 @@
 // The key of a server that asks for one. It lives as long as the tab.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { Refusal, useKeyring } from "../api/client";
+import { permission } from "./models";
 
 const STORED = "memo-key";
 
@@ -18,8 +19,8 @@ let asked: Promise<void> | null = null;
 /** The user closed the question: it is not asked again until the user wants it. */
 export const declined = signal(false);
 
-/** A change was refused, because the key may only read. */
-export const readOnly = signal(false);
+/** Whether the key, or the server without one, allows no changes. */
+export const readOnly = computed(() => permission.value === "read");
 
 const REFUSED = "This server asks for a key.";
 
@@ -50,7 +51,7 @@ function open(refused: boolean): Promise<void> {
         asked = null;
         if (entered) {
           sessionStorage.setItem(STORED, entered);
-          [given.value, readOnly.value, declined.value] = [true, false, false];
+          [given.value, permission.value, declined.value] = [true, null, false];
           resolve();
         } else {
           declined.value = true;
@@ -66,6 +67,6 @@ useKeyring({
   key,
   ask,
   refuse: (code) => {
-    if (code === "read_only_key") readOnly.value = true;
+    if (code === "read_only_key") permission.value = "read";
   },
 });

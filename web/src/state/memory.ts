@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { reachable } from "../api/client";
 import * as memo from "../api/memo";
 import type { Stats } from "../api/types";
-import { look, served } from "./models";
+import { look, permission } from "./models";
 import { complain } from "./notice";
 
 export const stats = signal<Stats | null>(null);
@@ -16,7 +16,7 @@ export const empty = computed(() => stats.value?.documents === 0);
 /** Looks again. A server that does not answer is told by `reachable`. */
 export async function refresh(): Promise<void> {
   try {
-    if (!served.value) await look();
+    if (permission.value === null) await look();
     const found = (stats.value = await memo.stats());
     if (found.digest || found.busy) return;
     const { digest } = await memo.digest();

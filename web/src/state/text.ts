@@ -55,7 +55,7 @@ export function before({ prompt, tokens }: Pick<Spoken, "prompt" | "tokens">, in
 
 /** Completes the prompt, token by token as they come. */
 export const complete = (): Promise<void> =>
-  speak(complete, prompt.value, asking.value, async (add, signal) => {
+  speak(complete, prompt.value, { ...asking.value, ...recency() }, async (add, signal) => {
     const tokens = memo.complete(prompt.value, { ...options.value, ...reading.value, ...asking.value }, signal);
     const gathered = gather(add);
     try {
@@ -68,6 +68,10 @@ export const complete = (): Promise<void> =>
       gathered.flush();
     }
   });
+
+/** A completion that draws expects again what the text itself has said, unless a neural model does. */
+const recency = (): memo.Reading =>
+  options.value.temperature > 0 && (asking.value.mode ?? "memory") === "memory" ? { recent: 1 } : {};
 
 /** Milliseconds in which tokens are gathered: they may come faster than they can be drawn. */
 const GATHERED = 40;
@@ -105,7 +109,7 @@ export function stop(): void {
 
 type Speaker = (add: (tokens: Token[]) => void, signal: AbortSignal) => Promise<CompletionEnd | null>;
 
-async function speak(again: () => void, prompt: string, asking: memo.Asking, speaker: Speaker): Promise<void> {
+async function speak(again: () => void, prompt: string, own: memo.Reading & memo.Asking, speaker: Speaker): Promise<void> {
   stop();
   const mine = new AbortController();
   const update = (change: (spoken: Spoken) => Spoken) => {
@@ -115,7 +119,7 @@ async function speak(again: () => void, prompt: string, asking: memo.Asking, spe
     running.value = mine;
     failure.value = null;
     chosen.value = null;
-    const how = { ...reading.value, ...asking };
+    const how = { ...reading.value, ...own };
     spoken.value = { prompt, tokens: [], done: null, transaction: transaction.value, reading: how, again };
   });
   try {

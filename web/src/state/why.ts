@@ -47,8 +47,14 @@ export function choose(index: number): void {
 
 const question = computed(() => asked.value?.prompt ?? null);
 
+/** How much of what the text says itself was read for what is shown. */
+export const recency = computed<memo.Reading>(() => {
+  const recent = spoken.value?.reading.recent;
+  return recent === undefined ? {} : { recent };
+});
+
 effect(() => {
-  const [prompt, how] = [question.value, { ...reading.value, ...asking.value }];
+  const [prompt, how] = [question.value, { ...recency.value, ...reading.value, ...asking.value }];
   void transaction.value;
   if (prompt === null) explanation.clear();
   else void explanation.ask(() => memo.explain(prompt, how));

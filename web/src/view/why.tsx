@@ -4,7 +4,7 @@ import type { Candidate } from "../api/types";
 import { percent, tail, visible } from "../format";
 import { look } from "../state/inside";
 import { chosen, spoken } from "../state/text";
-import { asked, candidate, choose, explanation, picked, probability } from "../state/why";
+import { asked, candidate, choose, explanation, picked, probability, recency } from "../state/why";
 import { knew, sureness, title } from "../tint";
 import type { Word } from "../words";
 import { Derivation } from "./derivation";
@@ -40,7 +40,7 @@ export function Why() {
           {about.token.mixture && <Shares shares={about.token.mixture} />}
           <Failure error={explanation.error.value} />
           <Reasons token={about.token.token} />
-          <button class="link inside-link" onClick={() => look(about.prompt, about.token.token)}>
+          <button class="link inside-link" onClick={() => look(about.prompt, about.token.token, recency.value)}>
             How it came about, layer by layer
           </button>
           <EditForm key={about.prompt} prompt={about.prompt} token={about.token.text} />

@@ -319,6 +319,27 @@ fn a_unix_socket_serves_the_same_and_is_gone_afterwards() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn where_few_files_may_be_open_idle_connections_make_room() {
+    let home = notes();
+    let server = Serving::start(home.path(), &["m.memo"]);
+    let limit = ["--pid", &server.id().to_string(), "--nofile=64:64"];
+    assert!(Command::new("prlimit").args(limit).status().unwrap().success());
+    let mut idle = Vec::new();
+    for _ in 0..200 {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        let head = format!("GET /health HTTP/1.1\r\nhost: {}\r\n\r\n", server.address);
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut status = [0; 12];
+        stream.read_exact(&mut status).unwrap();
+        assert_eq!(&status, b"HTTP/1.1 200");
+        idle.push(stream);
+    }
+    server.memorize("cat", "There are files enough for the model, too.");
+    server.stop();
+}
+
 #[test]
 fn the_log_as_json_has_every_request_and_no_text() {
     let home = notes();

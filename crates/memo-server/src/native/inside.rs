@@ -17,6 +17,9 @@ pub(crate) struct BreakdownRequest {
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
     #[schema(minimum = 0, maximum = 1)]
     generalize: Option<f64>,
+    /// How much counts what the prompt itself says before: from 0, which is the default, to 1, as in completions that guess or draw.
+    #[schema(minimum = 0, maximum = 1)]
+    recent: Option<f64>,
 }
 
 /// Takes the most probable continuations apart: which blocks of the prompt occurred, what followed them, and the terms that each
@@ -24,10 +27,10 @@ pub(crate) struct BreakdownRequest {
 #[utoipa::path(post, path = "/api/breakdown", tag = "reading", request_body = BreakdownRequest, responses((status = 200, body = Breakdown)))]
 pub(crate) async fn breakdown(
     Chosen(app): Chosen,
-    Json(BreakdownRequest { prompt, candidates, generalize }): Json<BreakdownRequest>,
+    Json(BreakdownRequest { prompt, candidates, generalize, recent }): Json<BreakdownRequest>,
 ) -> Result<axum::Json<Breakdown>, ApiError> {
     let count = candidates.unwrap_or(5).clamp(1, 50);
-    let read = reading(generalize);
+    let read = reading(generalize, recent);
     let made = app.read(move |_, snapshot| Ok(snapshot.breakdown(&prompt, count, &read)?));
     Ok(axum::Json(made.await?))
 }

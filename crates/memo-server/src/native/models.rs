@@ -1,8 +1,11 @@
 //! The models of a server: listed, and made.
 
+use crate::config::Permission;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::Json;
+use crate::guard::Granted;
 use crate::server::Server;
+use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -23,16 +26,20 @@ pub(crate) struct ServedModels {
     models: Vec<ServedModel>,
     /// Whether new ones can be made.
     can_create: bool,
+    /// What the request's key allows: to read, or to change too.
+    permission: Permission,
 }
 
 /// The models of the server, by their names.
 #[utoipa::path(get, path = "/api/models", operation_id = "list_models", tag = "models", responses((status = 200, body = ServedModels)))]
 pub(crate) async fn list(
     State(server): State<Server>,
+    Extension(Granted { permission, .. }): Extension<Granted>,
 ) -> Result<axum::Json<ServedModels>, ApiError> {
     let models = server.models.list().await?;
     let models = models.into_iter().map(|(name, open)| ServedModel { name, open }).collect();
-    Ok(axum::Json(ServedModels { models, can_create: server.models.can_create() }))
+    let can_create = server.models.can_create();
+    Ok(axum::Json(ServedModels { models, can_create, permission }))
 }
 
 /// A model to make.

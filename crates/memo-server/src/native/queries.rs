@@ -91,7 +91,7 @@ impl CompleteRequest {
             heal: true,
             find: true,
             guess: self.guess,
-            read: ReadOptions { recent: 1.0, ..reading(self.generalize) },
+            read: reading(self.generalize, Some(1.0)),
         };
         let options = checked(options, limits)?;
         Ok((encode_prompt(app, &self.prompt)?, options, beside))
@@ -207,9 +207,9 @@ pub(crate) struct TextRequest {
 }
 
 /// How a request has the memory read.
-pub(crate) fn reading(generalize: Option<f64>) -> ReadOptions {
-    let default = ReadOptions::default();
-    ReadOptions { generalize: generalize.unwrap_or(default.generalize), ..default }
+pub(crate) fn reading(generalize: Option<f64>, recent: Option<f64>) -> ReadOptions {
+    let ReadOptions { generalize: all, recent: none } = ReadOptions::default();
+    ReadOptions { generalize: generalize.unwrap_or(all), recent: recent.unwrap_or(none) }
 }
 
 /// The tokens of a text.
@@ -234,7 +234,7 @@ pub(crate) async fn read_text(
             let message = format!("text must be at most {MAX_TOKENS} tokens");
             return Err(ApiError::invalid_field("text", message));
         }
-        let read = reading(generalize);
+        let read = reading(generalize, None);
         read.check()?;
         let mut decoder = StreamDecoder::new(tokenizer);
         let mut tokens = Vec::with_capacity(ids.len());
@@ -265,6 +265,9 @@ pub(crate) struct ExplainRequest {
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
     #[schema(minimum = 0, maximum = 1)]
     generalize: Option<f64>,
+    /// How much counts what the prompt itself says before: from 0, which is the default, to 1, as in completions that guess or draw.
+    #[schema(minimum = 0, maximum = 1)]
+    recent: Option<f64>,
 }
 
 /// Why a memory says what it says, and what its partner says there.
@@ -281,10 +284,12 @@ pub(crate) struct ExplanationBeside {
 #[utoipa::path(post, path = "/api/explain", tag = "reading", request_body = ExplainRequest, responses((status = 200, body = ExplanationBeside)))]
 pub(crate) async fn explain(
     Chosen(app): Chosen,
-    Json(ExplainRequest { prompt, candidates, mode, weight, generalize }): Json<ExplainRequest>,
+    Json(ExplainRequest { prompt, candidates, mode, weight, generalize, recent }): Json<
+        ExplainRequest,
+    >,
 ) -> Result<axum::Json<ExplanationBeside>, ApiError> {
     let count = candidates.unwrap_or(5).clamp(1, 50);
-    let read = reading(generalize);
+    let read = reading(generalize, recent);
     let worker = App::clone(&app);
     let explanation = app.workers.run(move |seat| {
         let partner = match beside(&worker, mode, weight)? {

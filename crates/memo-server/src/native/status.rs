@@ -2,7 +2,6 @@
 
 use super::lexicon::parsed;
 use super::respond;
-use crate::app::AppState;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::Json;
 use crate::model::Cost;
@@ -14,7 +13,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use memo::sparse::Digest;
-use memo_store::{DigestReport, RebuildReport, Snapshot, Stats, Store};
+use memo_store::{DigestReport, RebuildReport, Stats, Store};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
 use utoipa::ToSchema;
@@ -38,36 +37,36 @@ pub(crate) struct ModelStats {
 /// The model in figures: documents, tokens, bytes and contexts.
 #[utoipa::path(get, path = "/api/stats", tag = "model", responses((status = 200, body = ModelStats)))]
 pub(crate) async fn stats(Chosen(app): Chosen) -> Result<axum::Json<ModelStats>, ApiError> {
-    let stats = app.read(|app, snapshot| {
-        Ok(ModelStats {
-            model: app.name.clone(),
-            stats: snapshot.stats()?,
-            digest: known_digest(app, snapshot),
-            busy: app.model.is_changing(),
-            partner: app.config.partner.as_ref().map(|partner| partner.info().clone()),
-        })
-    });
-    Ok(axum::Json(stats.await?))
-}
-
-/// The last digest, if it is that of this state.
-fn known_digest(app: &AppState, snapshot: &Snapshot) -> Option<Digest> {
-    let known = app.digest.lock();
-    let (settings, report) = known.as_ref()?;
-    let same =
-        report.transaction == snapshot.transaction() && *settings == snapshot.config().memory;
-    same.then_some(report.digest)
+    let changes = app.model.changes();
+    let known =
+        app.stats.lock().clone().filter(|(then, _)| *then == changes && !app.model.is_broken());
+    // As long as nothing changes, they need no seat: a busy server is what figures are for.
+    let stats = if let Some((_, stats)) = known {
+        stats
+    } else {
+        let stats = app.read(|_, snapshot| Ok(snapshot.stats()?)).await?;
+        *app.stats.lock() = Some((changes, stats.clone()));
+        stats
+    };
+    let digest = app.digest.lock().filter(|(then, _)| *then == changes).map(|(_, known)| known);
+    Ok(axum::Json(ModelStats {
+        model: app.name.clone(),
+        digest: digest
+            .filter(|known| known.transaction == stats.transaction)
+            .map(|known| known.digest),
+        stats,
+        busy: app.model.is_changing(),
+        partner: app.config.partner.as_ref().map(|partner| partner.info().clone()),
+    }))
 }
 
 /// The digest of the memory: the same for every model of these settings that knows the same texts.
 #[utoipa::path(get, path = "/api/digest", tag = "model", responses((status = 200, body = DigestReport)))]
 pub(crate) async fn digest(Chosen(app): Chosen) -> Result<axum::Json<DigestReport>, ApiError> {
-    let report = app.read(|app, snapshot| {
-        let report = snapshot.digest_report()?;
-        *app.digest.lock() = Some((snapshot.config().memory.clone(), report));
-        Ok(report)
-    });
-    Ok(axum::Json(report.await?))
+    let changes = app.model.changes();
+    let report = app.read(|_, snapshot| Ok(snapshot.digest_report()?)).await?;
+    *app.digest.lock() = Some((changes, report));
+    Ok(axum::Json(report))
 }
 
 /// How a memory is made anew.

@@ -7,7 +7,7 @@ use crate::generate::checked;
 use crate::native::queries::reading;
 use crate::partner::{Mode, WeightField};
 use memo::readout::Sampling;
-use memo_store::{CompletionOptions, ReadOptions, fresh_seed};
+use memo_store::{CompletionOptions, fresh_seed};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -125,7 +125,7 @@ impl Options {
             heal: true,
             find: true,
             guess: false,
-            read: ReadOptions { recent: 1.0, ..reading(self.generalize) },
+            read: reading(self.generalize, Some(1.0)),
         };
         checked(options, limits)
     }

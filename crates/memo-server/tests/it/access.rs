@@ -31,6 +31,8 @@ async fn keys_open_what_they_may() {
     }
     client.key = Some("reads-0123456789abcdef".to_owned());
     assert_eq!(client.get("/v1/models").await.status, 200);
+    // Who has it can know what it allows.
+    assert_eq!(client.found("/api/models").await["permission"], "read");
     assert_eq!(client.post("/v1/completions", &json!({"prompt": "a"})).await.status, 200);
     // A proof changes nothing.
     assert_eq!(client.post("/api/prove", &json!({})).await.status, 200);
@@ -240,4 +242,25 @@ async fn the_idlest_connection_makes_room_for_a_new_one() {
     }
     let mut stream = stream.into_body();
     assert!(http_body_util::BodyExt::frame(&mut stream).await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn as_many_idle_connections_as_there_may_be_keep_nobody_out() {
+    let server = Server::small().await;
+    let mut idle = Vec::new();
+    for _ in 0..Limits::default().connections {
+        // A system that lets a process open few files makes fewer of them.
+        let Ok(mut client) = Client::try_connect(server.address).await else { break };
+        assert_eq!(client.get("/healthz").await.status, 200);
+        idle.push(client);
+    }
+    let whole = idle.len() == Limits::default().connections;
+    idle.truncate(idle.len() - usize::from(!whole));
+    let mut new = server.client().await;
+    assert_eq!(new.get("/healthz").await.status, 200);
+    let open = async |client: &mut Client| {
+        client.begin(Method::GET, "/healthz", &[], Vec::new()).await.is_ok()
+    };
+    assert!(!whole || !open(&mut idle[0]).await, "the idlest is closed");
+    assert!(open(idle.last_mut().unwrap()).await, "and no other");
 }

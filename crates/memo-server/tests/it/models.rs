@@ -325,7 +325,8 @@ async fn many_ask_at_once_for_what_is_not_open() {
 #[tokio::test]
 async fn models_are_made_in_a_folder_and_nowhere_else() {
     let (server, mut client, path) = folder(&[], Limits::default()).await;
-    assert_eq!(client.found("/api/models").await, json!({"models": [], "can_create": true}));
+    let none = json!({"models": [], "can_create": true, "permission": "write"});
+    assert_eq!(client.found("/api/models").await, none);
     let answer = client.get("/api/stats").await;
     assert_eq!(answer.status, 404);
     assert_eq!(answer.json()["error"]["message"], "this server has no model yet");
