@@ -1,6 +1,10 @@
 //! Reading: what one query costs, on natural text and on the worst, beside what it must touch.
 //!
-//! `cargo bench -p memo --bench sparse_read -- [largest text in tokens] [text file]`
+//! `cargo bench -p memo --bench sparse_read -- [largest text in tokens] [text file] [--chain tokens]`
+//!
+//! Texts are made up, and a file if one is given, word by word; `--chain` makes one more of so many tokens, each of which followed the
+//! two before it somewhere in the file: harder than any natural text, because its long contexts have as many successors as its
+//! short ones. The worst texts are small ones of code that repeats itself, of all pairs of words, and of random words.
 //!
 //! A query reads one list of successors for each of the shortest contexts, and one entry for each successor of the longer ones.
 //! Each is two cache lines (a place in a directory, an entry) that lie anywhere in the memory, so the bound is the time for
@@ -14,35 +18,55 @@ mod common;
 use common::{VOCABULARY, rate};
 use cpu_time::ThreadTime;
 use memo::random::{Purpose, Stream};
-use memo::readout::{BACKOFF, Generator, Sampling, Scratch, score};
+use memo::readout::{BACKOFF, Generation, Generator, Sampling, Scratch, score};
 use memo::sparse::{Context, Memory, Settings};
 use std::hint::black_box;
 use std::time::Instant;
 
 const ROUNDS: usize = 5;
 
+/// Prompts of each length that are looked for.
+const PROMPTS: usize = 500;
+
+/// Tokens of a text that are not memorized.
+const NEW: usize = 20_000;
+
 fn main() {
-    let args = || std::env::args().skip(1).filter(|arg| !arg.starts_with('-'));
-    let largest = args().find_map(|arg| arg.parse().ok()).unwrap_or(2_000_000);
-    let file = args().find(|arg| arg.parse::<usize>().is_err());
+    let (mut largest, mut file, mut chain) = (2_000_000, None, None);
+    let mut args = std::env::args().skip(1).filter(|arg| arg != "--bench");
+    while let Some(arg) = args.next() {
+        match arg.parse() {
+            Ok(tokens) => largest = tokens,
+            Err(_) if arg == "--chain" => {
+                let tokens = args.next().and_then(|tokens| tokens.parse::<usize>().ok());
+                chain = Some(tokens.expect("--chain wants a number of tokens"));
+            }
+            Err(_) => file = Some(arg),
+        }
+    }
     println!(
         "{:>12} {:>9}  {:<34} {:>10} {:>10} {:>10} {:>6}",
         "text", "tokens", "measured", "", "goal", "bound", "share"
     );
     for tokens in [100_000, 2_000_000, 10_000_000].into_iter().filter(|&tokens| tokens <= largest) {
         let goals = if tokens == 2_000_000 { NATURAL } else { Goals::default() };
-        measure("natural", &common::natural(tokens, 1), &common::natural(20_000, 2), goals);
+        measure("natural", &common::natural(tokens, 1), &common::natural(NEW, 2), goals);
     }
     if let Some(file) = file {
         let text = common::from_file(&file);
-        let (known, new) = text.split_at(text.len() - 20_000);
+        let (known, new) = text.split_at(text.len() - NEW);
         measure("file", known, new, NATURAL);
+        if let Some(tokens) = chain {
+            let chain = common::chain(&text, tokens + NEW, 7);
+            let (known, new) = chain.split_at(tokens);
+            measure("chain", known, new, NATURAL);
+        }
     }
     let boilerplate = common::boilerplate(200_000);
     measure("boilerplate", &boilerplate, &boilerplate[1_000..21_000], WORST);
     let every = common::every_pair(200_000);
     measure("every pair", &every, &every[3_000..23_000], WORST);
-    measure("random", &common::random(200_000, 3), &common::random(20_000, 5), WORST);
+    measure("random", &common::random(200_000, 3), &common::random(NEW, 5), WORST);
 }
 
 /// Microseconds at most, and tokens a second at least.
@@ -95,7 +119,17 @@ fn measure(name: &str, text: &[u32], new: &[u32], goals: Goals) {
             bound(middle) / best.0,
         );
         row("  99th of 100", best.1, goals.p99, bound(most), bound(most) / best.1);
+        row("  mean", best.2, 0.0, 0.0, 0.0);
         row("  cache lines, median", middle, 0.0, 0.0, 0.0);
+    }
+    for tokens in [3, 4, 8, 16] {
+        row(
+            &format!("prompt of {tokens}, µs, mean"),
+            prompts(&memory, text, tokens),
+            0.0,
+            0.0,
+            0.0,
+        );
     }
     let bound = |lines: f64, more: f64| 1e6 / (lines * line.seconds * 1e6 + more);
     let places: Vec<usize> = (564..1_064).collect();
@@ -122,9 +156,9 @@ fn measure(name: &str, text: &[u32], new: &[u32], goals: Goals) {
     row(&format!("scored, tokens/s, {threads} threads"), scored, goals.scored, most, scored / most);
 }
 
-/// The median and the 99th of 100 of the times of queries at places of a text, in microseconds that the thread computed. A text is
+/// The median, the 99th of 100 and the mean of the times of queries at places of a text, in microseconds that the thread computed. A text is
 /// read along several times, and the least of a query's times counts: before the others, other processes had the caches.
-fn times(memory: &Memory, text: &[u32], places: &[usize], all: bool) -> (f64, f64) {
+fn times(memory: &Memory, text: &[u32], places: &[usize], all: bool) -> (f64, f64, f64) {
     let window = BACKOFF.window(memory);
     let mut least = vec![f64::INFINITY; places.len()];
     for _ in 0..ROUNDS {
@@ -141,7 +175,26 @@ fn times(memory: &Memory, text: &[u32], places: &[usize], all: bool) -> (f64, f6
             *least = least.min(start.elapsed().as_secs_f64() * 1e6);
         }
     }
-    (quantile(least.clone(), 0.5), quantile(least, 0.99))
+    let mean = mean(&least);
+    (quantile(least.clone(), 0.5), quantile(least, 0.99), mean)
+}
+
+/// The mean time of prompts of so many tokens of a text that are looked for as quotes, each with its next token, in microseconds.
+fn prompts(memory: &Memory, text: &[u32], tokens: usize) -> f64 {
+    let places: Vec<usize> =
+        (1_000..text.len()).step_by((text.len() - 1_000).div_ceil(PROMPTS)).collect();
+    let each = places.iter().map(|&p| {
+        let prompt = &text[p - tokens..p];
+        (0..2).fold(f64::INFINITY, |least, _| {
+            let start = ThreadTime::now();
+            let mut scratch = Scratch::default();
+            black_box(BACKOFF.matching(memory, prompt, &mut scratch).unwrap());
+            let generation = Generation::new(prompt, Sampling::default()).with_scratch(scratch);
+            black_box(generation.quoting().step(memory, &BACKOFF).unwrap());
+            least.min(start.elapsed().as_secs_f64() * 1e6)
+        })
+    });
+    mean(&each.collect::<Vec<f64>>())
 }
 
 /// The cache lines that queries at places of a text must touch.

@@ -70,20 +70,43 @@ pub(crate) fn every_pair(tokens: usize) -> Vec<u32> {
     pairs.take(tokens).collect()
 }
 
+/// The words of a text, each with the character after it, and where each stands in the text, by its number among them.
+pub(crate) fn numbered(text: &str) -> (Vec<&str>, Vec<u32>) {
+    let (mut words, mut numbers) = (Vec::new(), HashMap::new());
+    let number = |word| {
+        *numbers.entry(word).or_insert_with(|| {
+            words.push(word);
+            words.len() as u32 - 1
+        })
+    };
+    let text = text.split_inclusive(|c: char| !c.is_alphanumeric()).map(number).collect();
+    (words, text)
+}
+
 /// The words of a file, numbered as they come; those for which no number is left share one with others.
 pub(crate) fn from_file(path: &str) -> Vec<u32> {
     let text = std::fs::read_to_string(path).expect("a text in UTF-8");
-    let mut numbers: HashMap<&str, u32> = HashMap::new();
     let most = VOCABULARY - 1;
-    let word = |word| {
-        let next = numbers.len() as u32;
-        *numbers.entry(word).or_insert(if next < most {
-            next
-        } else {
-            mix(next.into()) as u32 % most
-        })
-    };
-    text.split_inclusive(|c: char| !c.is_alphanumeric()).map(word).collect()
+    let number = |n: u32| if n < most { n } else { mix(n.into()) as u32 % most };
+    numbered(&text).1.into_iter().map(number).collect()
+}
+
+/// Tokens of which each followed the two before it somewhere in a text: phrases of three come back as often as there, and longer ones
+/// are new, so that long contexts have as many successors as short ones.
+pub(crate) fn chain(text: &[u32], tokens: usize, seed: u64) -> Vec<u32> {
+    let mut followed: HashMap<&[u32], Vec<u32>> = HashMap::new();
+    text.windows(3).for_each(|run| followed.entry(&run[..2]).or_default().push(run[2]));
+    let mut draws = Stream::new(seed, Purpose::Sampling, 0).draws();
+    let mut chain = text[..2].to_vec();
+    while chain.len() < tokens {
+        match followed.get(&chain[chain.len() - 2..]) {
+            Some(next) => chain.push(next[draws.below(next.len() as u64) as usize]),
+            // Only the end of the text was never followed.
+            None => chain.extend_from_slice(&text[..2]),
+        }
+    }
+    chain.truncate(tokens);
+    chain
 }
 
 /// Returns the seconds that a thread has computed, if all threads have computed equally long. Unlike a clock's they do not depend

@@ -141,6 +141,12 @@ impl<'m> Distribution<'m> {
         self.rest * (self.first.share(count, 0) + self.first.rest * self.prior(token))
     }
 
+    /// What the most frequent successor of the last token would get with the largest prior, of what is left to these.
+    fn highest(&self) -> f64 {
+        let prior = self.memory.prior();
+        self.first.share(self.most, 0) + self.first.rest * self.prior(prior.best)
+    }
+
     /// Returns the probability of one token; 0 outside the vocabulary.
     pub fn probability(&self, token: u32) -> Result<f64, Error> {
         let exact = match self.listed.binary_search_by_key(&token, |&(token, _)| token) {
@@ -163,10 +169,10 @@ impl<'m> Distribution<'m> {
         let listed = self.listed.iter().map(|&(token, exact)| (token, whole(token, exact)));
         let mut best = listed.fold((0, -1.0), |a, b| if better(a, b) { b } else { a });
         // No other token can have more than the most frequent successor with the largest prior.
-        let highest = self.first.share(self.most, 0) + self.first.rest * self.prior(prior.best);
+        let highest = self.rest * self.highest();
         let general: f64 = general().map(|(general, all)| general.most(all)).sum();
         let recent = self.recent.as_ref().map_or(0.0, Recent::most);
-        if best.1 > self.rest * highest + general + recent {
+        if best.1 > highest + general + recent {
             return Ok(best.0);
         }
         if !self.general.is_empty() {
@@ -250,10 +256,45 @@ impl<'m> Distribution<'m> {
         Ok(Parts { prior: self.memory.prior(), listed, followed, rest })
     }
 
+    /// Returns the same without going through what followed the last token; `None` where tokens get something of generalised
+    /// contexts or of the text itself.
+    pub(super) fn split(&self) -> Option<Split<'_>> {
+        if !self.general.is_empty() || self.recent.is_some() {
+            return None;
+        }
+        let prior = self.memory.prior();
+        let listed = self.listed.iter().fold(0.0, |sum, &(token, _)| sum + self.prior(token));
+        let by_prior = self.rest * self.first.rest * (1.0 - listed).max(0.0);
+        let most = self.rest * self.highest();
+        Some(Split { prior, listed: &self.listed, before: self.before, by_prior, most })
+    }
+
+    /// Calls `take` with the tokens that followed the last one, in order, and what each gets for that, up to one factor.
+    pub(super) fn each_followed(&self, mut take: impl FnMut(u32, f64)) -> Result<(), Error> {
+        self.memory.each_successor(self.before, |token, count| {
+            if count > 0 {
+                take(token, self.first.share(count, 0));
+            }
+        })
+    }
+
     /// Returns the `k` most probable tokens, best first; of equals, the one with the lowest number.
     pub fn top(&self, k: usize) -> Result<Vec<(u32, f64)>, Error> {
         Ok(self.parts()?.top(k))
     }
+}
+
+/// A distribution whose tokens that followed the last one, and no longer context, are not gone through.
+pub(super) struct Split<'d> {
+    pub(super) prior: &'d Prior,
+    /// Tokens that followed longer contexts, in order, with their probabilities.
+    pub(super) listed: &'d [(u32, f64)],
+    /// The last token.
+    pub(super) before: u32,
+    /// What all others get by the prior together.
+    pub(super) by_prior: f64,
+    /// The most that one of them gets, or more.
+    pub(super) most: f64,
 }
 
 /// The parts of a distribution.

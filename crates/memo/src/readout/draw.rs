@@ -3,12 +3,19 @@
 //! Few tokens have a probability of their own: those that followed the last token, or a longer context. All others have the
 //! prior's, times one number, and so have powers of it. So those few are gone through, and whatever is left is drawn from
 //! sums of the prior that are made once.
+//!
+//! A frequent token has thousands of successors, which are not gone through either if all tokens may be drawn and the temperature
+//! is 1 or less: what a token gets for having followed the last one depends on that alone, but for one factor, so it is drawn from
+//! sums too, and again if it also followed a longer context. A temperature below 1 makes all of these less probable than they
+//! are drawn, by no more than is known beforehand, so a part of the draws is not taken.
 
-use super::distribution::{Distribution, Parts};
+use super::distribution::{Distribution, Parts, Split};
 use super::generate::Sampling;
 use super::penalty::Said;
 use crate::random::Draws;
 use crate::sparse::Error;
+use crate::sparse::prior::Prior;
+use std::collections::HashMap;
 
 /// How many of the most probable tokens are looked at first for those that have a given probability together.
 const FIRST_LOOK: usize = 64;
@@ -16,14 +23,65 @@ const FIRST_LOOK: usize = 64;
 /// Draws of a token that has no probability of its own before the best is taken: as good as never.
 const MOST_TRIED: usize = 1 << 10;
 
+/// Draws that are not taken before all that followed is gone through.
+const MOST_REFUSED: usize = 1 << 6;
+
+/// Successors whose sums are kept at once.
+const MOST_KEPT: usize = 1 << 18;
+
 /// What draws from one state of a memory share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Drawing {
     stamp: u64,
+    /// The prior as it is, and as the temperature makes it.
+    prior: Sums,
+    warm: Sums,
+    /// Sums of what the successors of tokens get, up to each of them; and how many these are in all.
+    followed: HashMap<u32, Vec<(u32, f64)>>,
+    kept: usize,
+}
+
+/// Sums of the prior's probabilities as parts of the highest, to the power that the temperature makes it, of the tokens up to each.
+#[derive(Clone, Debug, Default)]
+struct Sums {
     temperature: f64,
-    /// Sums of the prior's probabilities as parts of the highest, to the power that the temperature makes it, of the tokens up to
-    /// each.
     sums: Vec<f64>,
+}
+
+impl Sums {
+    /// Makes the sums, if those that are there are others.
+    fn prepare(&mut self, prior: &Prior, temperature: f64) {
+        if self.temperature == temperature && !self.sums.is_empty() {
+            return;
+        }
+        self.temperature = temperature;
+        let (highest, power) = (prior.p[prior.best as usize], 1.0 / temperature);
+        let mut sum = 0.0;
+        self.sums.clear();
+        self.sums.extend(prior.p.iter().map(|&p| {
+            sum += if temperature == 1.0 { p / highest } else { libm::pow(p / highest, power) };
+            sum
+        }));
+    }
+
+    fn whole(&self) -> f64 {
+        self.sums.last().copied().unwrap_or(0.0)
+    }
+
+    /// The prior's part of a token in the sums.
+    fn share(&self, token: u32) -> f64 {
+        let at = token as usize;
+        self.sums[at] - at.checked_sub(1).map_or(0.0, |before| self.sums[before])
+    }
+
+    /// Draws a token that has no probability of its own.
+    fn draw(&self, has_own: impl Fn(u32) -> bool, draws: &mut Draws) -> Option<u32> {
+        let mut tokens = (0..MOST_TRIED).map(|_| {
+            let at = uniform(draws) * self.whole();
+            self.sums.partition_point(|&sum| sum <= at).min(self.sums.len() - 1) as u32
+        });
+        tokens.find(|&token| !has_own(token))
+    }
 }
 
 impl Drawing {
@@ -37,13 +95,25 @@ impl Drawing {
         draws: &mut Draws,
     ) -> Result<u32, Error> {
         let &Sampling { temperature, top_k, top_p, .. } = sampling;
+        if self.stamp != stamp {
+            *self = Drawing { stamp, ..Drawing::default() };
+        }
+        if temperature <= 1.0 && top_k == 0 && top_p >= 1.0 && !sampling.penalizes() {
+            if let Some(token) = self.draw_of_all(distribution, temperature, draws)? {
+                return Ok(token);
+            }
+        }
         // Relative to the largest, so that a low temperature does not make everything 0.
         let (parts, most) = if sampling.penalizes() {
             let parts = said.penalized(distribution, sampling)?;
             let most = parts.top(1).first().map_or(1.0, |&(_, p)| p);
             (parts, most)
         } else {
-            (distribution.parts()?, distribution.probability(distribution.best()?)?)
+            let most = match temperature {
+                1.0 => 1.0,
+                _ => distribution.probability(distribution.best()?)?,
+            };
+            (distribution.parts()?, most)
         };
         let weight = |p: f64| {
             if temperature == 1.0 { p } else { libm::pow(p / most, 1.0 / temperature) }
@@ -57,12 +127,13 @@ impl Drawing {
             let whole = sum(&p);
             return Ok(pick(&p[..nucleus(&p, top_p * whole)], draws));
         }
-        self.prepare(&parts, stamp, temperature);
+        self.warm.prepare(parts.prior, temperature);
         let listed = weighed(parts.listed.to_vec());
         let followed = weighed(parts.followed.clone());
-        let own =
-            |list: &[(u32, f64)]| -> f64 { list.iter().map(|&(token, _)| self.share(token)).sum() };
-        let others = self.sums.last().copied().unwrap_or(0.0) - own(&listed) - own(&followed);
+        let own = |list: &[(u32, f64)]| -> f64 {
+            list.iter().map(|&(token, _)| self.warm.share(token)).sum()
+        };
+        let others = self.warm.whole() - own(&listed) - own(&followed);
         let whole = sum(&listed)
             + sum(&followed)
             + weight(parts.factor() * parts.highest()) * others.max(0.0);
@@ -71,7 +142,7 @@ impl Drawing {
             loop {
                 let p = weighed(parts.top(k));
                 let kept = nucleus(&p, top_p * whole);
-                if kept < p.len() || k >= self.sums.len() {
+                if kept < p.len() || k >= self.warm.sums.len() {
                     return Ok(pick(&p[..kept], draws));
                 }
                 k *= 4;
@@ -84,36 +155,80 @@ impl Drawing {
                 return Ok(token);
             }
         }
-        // One of the others: by the prior, again if it is none of them.
-        for _ in 0..MOST_TRIED {
-            let at = uniform(draws) * self.sums.last().copied().unwrap_or(0.0);
-            let token = self.sums.partition_point(|&sum| sum <= at).min(self.sums.len() - 1) as u32;
-            if !parts.has(token) {
-                return Ok(token);
+        // One of the others.
+        let token = self.warm.draw(|token| parts.has(token), draws);
+        Ok(token.unwrap_or_else(|| parts.top(1).first().map_or(0, |&(token, _)| token)))
+    }
+
+    /// Draws one of all tokens at a temperature of up to 1. `None` if all that followed must be gone through.
+    fn draw_of_all(
+        &mut self,
+        distribution: &Distribution<'_>,
+        temperature: f64,
+        draws: &mut Draws,
+    ) -> Result<Option<u32>, Error> {
+        let Some(split) = distribution.split() else { return Ok(None) };
+        self.prior.prepare(split.prior, 1.0);
+        let power = 1.0 / temperature - 1.0;
+        let highest = split.listed.iter().fold(split.most, |highest, &(_, p)| highest.max(p));
+        // What p is multiplied by, with a most probable token that has so much.
+        let factor =
+            |p: f64, most: f64| if power == 0.0 { 1.0 } else { libm::pow(p / most, power) };
+        let listed = split.listed.iter().map(|&(token, p)| (token, p * factor(p, highest)));
+        let listed: Vec<(u32, f64)> = listed.collect();
+        let others = (1.0 - sum(split.listed)).max(0.0);
+        let whole = sum(&listed) + others * factor(split.most, highest);
+        for _ in 0..MOST_REFUSED {
+            let mut at = uniform(draws) * whole;
+            for &(token, p) in &listed {
+                at -= p;
+                if at < 0.0 {
+                    return Ok(Some(token));
+                }
+            }
+            let Some(token) = self.other(distribution, &split, others, draws)? else { break };
+            let p = if power == 0.0 { split.most } else { distribution.probability(token)? };
+            if power == 0.0 || uniform(draws) < factor(p, split.most) {
+                return Ok(Some(token));
             }
         }
-        Ok(parts.top(1).first().map_or(0, |&(token, _)| token))
+        Ok(None)
     }
 
-    /// Makes the sums, if those that are there are others.
-    fn prepare(&mut self, parts: &Parts<'_>, stamp: u64, temperature: f64) {
-        if self.stamp == stamp && self.temperature == temperature && !self.sums.is_empty() {
-            return;
+    /// Draws a token that followed no longer context than the last token, in proportion; all of these have `others` together.
+    fn other(
+        &mut self,
+        distribution: &Distribution<'_>,
+        split: &Split<'_>,
+        others: f64,
+        draws: &mut Draws,
+    ) -> Result<Option<u32>, Error> {
+        let is_listed = |token: u32| split.listed.binary_search_by_key(&token, |e| e.0).is_ok();
+        if uniform(draws) * others >= split.by_prior {
+            if self.kept > MOST_KEPT {
+                (self.kept, self.followed) = (0, HashMap::new());
+            }
+            if !self.followed.contains_key(&split.before) {
+                let (mut sums, mut sum) = (Vec::new(), 0.0);
+                distribution.each_followed(|token, share| {
+                    sum += share;
+                    sums.push((token, sum));
+                })?;
+                self.kept += sums.len();
+                self.followed.insert(split.before, sums);
+            }
+            let sums = &self.followed[&split.before];
+            for _ in 0..MOST_TRIED {
+                let Some(&(last, sum)) = sums.last() else { break };
+                let at = uniform(draws) * sum;
+                let token = sums.get(sums.partition_point(|&(_, sum)| sum <= at));
+                let token = token.map_or(last, |&(token, _)| token);
+                if !is_listed(token) {
+                    return Ok(Some(token));
+                }
+            }
         }
-        (self.stamp, self.temperature) = (stamp, temperature);
-        let (highest, power) = (parts.highest(), 1.0 / temperature);
-        let mut sum = 0.0;
-        self.sums.clear();
-        self.sums.extend(parts.prior.p.iter().map(|&p| {
-            sum += if temperature == 1.0 { p / highest } else { libm::pow(p / highest, power) };
-            sum
-        }));
-    }
-
-    /// The prior's part of a token in the sums.
-    fn share(&self, token: u32) -> f64 {
-        let at = token as usize;
-        self.sums[at] - at.checked_sub(1).map_or(0.0, |before| self.sums[before])
+        Ok(self.prior.draw(is_listed, draws))
     }
 }
 
@@ -172,19 +287,24 @@ mod tests {
     #[test]
     fn tokens_are_drawn_as_often_as_they_are_probable() {
         let mut memory = Memory::new(Settings::new(40, 39, 3).unwrap()).unwrap();
-        let text: Vec<u32> = (0..300u32).map(|i| i * i % 23).collect();
+        let text: Vec<u32> = (0..300u32).map(|i| (i * i + i / 5) % 23).collect();
         memory.memorize(&text).unwrap();
         let mut scratch = Scratch::default();
-        for (temperature, top_k, top_p) in [
+        let mut drawing = Drawing::default();
+        // A quote, a single token with many successors, two that never stood together, and a token that never occurred.
+        let contexts = [&text[40..43], &text[41..42], &[text[50], text[10]], &[30]];
+        let samplings = [
             (1.0, 0, 1.0),
             (0.7, 0, 1.0),
+            (0.3, 0, 1.0),
             (2.0, 0, 1.0),
             (1.5, 6, 1.0),
             (1.0, 0, 0.8),
             (2.0, 9, 0.7),
-        ] {
+        ];
+        let each = samplings.into_iter().flat_map(|s| contexts.map(|context| (s, context)));
+        for ((temperature, top_k, top_p), context) in each {
             let sampling = Sampling { temperature, top_k, top_p, ..Sampling::default() };
-            let context = &text[40..43];
             let distribution = BACKOFF.distribution(&memory, context, &mut scratch).unwrap();
             let mut expected: Vec<(u32, f64)> = (0..).zip(distribution.dense().unwrap()).collect();
             expected.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -195,7 +315,6 @@ mod tests {
             expected.truncate(kept);
             let whole = sum(&expected);
             let mut seen = [0.0; 40];
-            let mut drawing = Drawing::default();
             let mut draws = Stream::new(5, Purpose::Sampling, 0).draws();
             let tries = 20_000;
             for _ in 0..tries {

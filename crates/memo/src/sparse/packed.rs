@@ -246,7 +246,12 @@ impl<'a> Packed<'a> {
     #[inline(always)]
     fn find(&self, rank: u64) -> (usize, Range<usize>) {
         let bucket = (rank >> self.low) as usize;
-        let Range { start: mut low, end } = self.bucket(bucket);
+        (bucket, self.not_before(rank, self.bucket(bucket)))
+    }
+
+    /// Returns those of a bucket's entries that are not before a rank.
+    #[inline(always)]
+    fn not_before(&self, rank: u64, Range { start: mut low, end }: Range<usize>) -> Range<usize> {
         let target = rank & ((1 << self.low) - 1);
         let mut high = end.max(low);
         while high - low > 8 {
@@ -256,7 +261,7 @@ impl<'a> Packed<'a> {
         while low < high && self.low(low) < target {
             low += 1;
         }
-        (bucket, low..end)
+        low..end
     }
 
     /// Returns the count of a rank, or 0.
@@ -265,9 +270,15 @@ impl<'a> Packed<'a> {
         if self.n == 0 {
             return 0;
         }
+        self.get_within(rank, self.bucket((self.kept(rank) >> self.low) as usize))
+    }
+
+    /// Returns the count of a rank, or 0, from the entries of its bucket.
+    #[inline(always)]
+    pub(super) fn get_within(&self, rank: u64, entries: Range<usize>) -> i64 {
         let rank = self.kept(rank);
-        let (bucket, Range { start, end }) = self.find(rank);
-        let first = self.entries(bucket, start..end.min(start + 1)).next();
+        let Range { start, end } = self.not_before(rank, entries);
+        let first = self.entries((rank >> self.low) as usize, start..end.min(start + 1)).next();
         first.filter(|(found, _)| *found == rank).map_or(0, |(_, count)| count)
     }
 
@@ -281,15 +292,17 @@ impl<'a> Packed<'a> {
         }
     }
 
-    /// Asks for the cache lines of the entries of a rank's bucket.
+    /// Returns the entries of a rank's bucket, and asks for their cache lines.
     #[inline(always)]
-    pub(super) fn ask_for_entries(&self, rank: u64) {
-        if self.n > 0 {
-            let Range { start, end } = self.bucket((self.kept(rank) >> self.low) as usize);
-            let byte = |i: usize| i * (self.low + self.count_bits) as usize / 8;
-            prefetch(self.fields, byte(start));
-            prefetch(self.fields, byte(end));
+    pub(super) fn ask_for_entries(&self, rank: u64) -> Range<usize> {
+        if self.n == 0 {
+            return 0..0;
         }
+        let entries = self.bucket((self.kept(rank) >> self.low) as usize);
+        let byte = |i: usize| i * (self.low + self.count_bits) as usize / 8;
+        prefetch(self.fields, byte(entries.start));
+        prefetch(self.fields, byte(entries.end));
+        entries
     }
 
     /// Returns the counts of tokens of a key, or 0; tokens are in order.

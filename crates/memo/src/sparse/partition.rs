@@ -10,6 +10,7 @@ use super::{Error, frozen};
 use crate::kernels::prefetch;
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Bits of a key within a partition.
@@ -87,19 +88,28 @@ impl fmt::Debug for Partition {
     }
 }
 
-/// What is asked for before an entry is looked up.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Ask {
-    /// How many entries there are.
-    Head,
-    /// Where the entry's bucket begins.
-    Bucket,
-    /// The entries of the bucket.
-    Entries,
+/// An entry that is being looked up. Each step needs what the one before asked for: how many entries there are, where the bucket of
+/// this one begins, and what is in it.
+pub(crate) struct LookUp<'a> {
+    partition: &'a Partition,
+    packed: Packed<'a>,
+    rank: u64,
+    entries: Range<usize>,
 }
 
-impl Ask {
-    pub(crate) const STEPS: [Ask; 3] = [Ask::Head, Ask::Bucket, Ask::Entries];
+impl LookUp<'_> {
+    /// Asks for the entries of the bucket.
+    #[inline(always)]
+    pub(crate) fn go_on(&mut self) {
+        self.entries = self.packed.ask_for_entries(self.rank);
+    }
+
+    /// Returns the count.
+    #[inline(always)]
+    pub(crate) fn count(self, layout: EntryLayout) -> i64 {
+        let LookUp { partition, packed, rank, entries } = self;
+        partition.whole(layout, rank, packed.get_within(rank, entries))
+    }
 }
 
 /// Additions that are kept beside packed entries, whatever their number.
@@ -170,19 +180,28 @@ impl Partition {
     /// Returns the count of a rank.
     #[inline(always)]
     pub(crate) fn get(&self, layout: EntryLayout, rank: u64) -> Result<i64, Error> {
-        let count = self.packed(layout)?.get(rank);
-        Ok(self.count(layout, (rank, count)).wrapping_add(self.added(rank)))
+        Ok(self.whole(layout, rank, self.packed(layout)?.get(rank)))
     }
 
-    /// Asks for the cache lines that [`Partition::get`] reads, by steps: each of them needs what the one before asked for.
+    /// Returns a count with what was added to it.
     #[inline(always)]
-    pub(crate) fn ask(&self, layout: EntryLayout, rank: u64, step: Ask) -> Result<(), Error> {
-        match step {
-            Ask::Head => prefetch(self.bytes()?, 0),
-            Ask::Bucket => self.packed(layout)?.ask_for_bucket(rank),
-            Ask::Entries => self.packed(layout)?.ask_for_entries(rank),
-        }
+    fn whole(&self, layout: EntryLayout, rank: u64, packed: i64) -> i64 {
+        self.count(layout, (rank, packed)).wrapping_add(self.added(rank))
+    }
+
+    /// Asks for what a look-up begins with.
+    #[inline(always)]
+    pub(crate) fn ask(&self) -> Result<(), Error> {
+        prefetch(self.bytes()?, 0);
         Ok(())
+    }
+
+    /// Begins to look a rank up: what [`Partition::get`] returns, so that others can be begun meanwhile.
+    #[inline(always)]
+    pub(crate) fn look_up(&self, layout: EntryLayout, rank: u64) -> Result<LookUp<'_>, Error> {
+        let packed = self.packed(layout)?;
+        packed.ask_for_bucket(rank);
+        Ok(LookUp { partition: self, packed, rank, entries: 0..0 })
     }
 
     /// Calls `take` with the count of each of some tokens of a key, which are in order.
@@ -194,7 +213,7 @@ impl Partition {
         mut take: impl FnMut(i64),
     ) -> Result<(), Error> {
         for (rank, count) in self.packed(layout)?.of_tokens(key, tokens) {
-            take(self.count(layout, (rank, count)).wrapping_add(self.added(rank)));
+            take(self.whole(layout, rank, count));
         }
         Ok(())
     }

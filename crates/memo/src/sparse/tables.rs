@@ -11,7 +11,7 @@
 use super::fetched::Fetched;
 use super::keys::{Cell, Keys, PAIR_BITS};
 use super::packed::EntryLayout;
-use super::partition::{Ask, KEY_BITS, LargeCount, Partition, Section};
+use super::partition::{KEY_BITS, LargeCount, LookUp, Partition, Section};
 use super::settings::MOST_SLOTS;
 use super::{Error, PARTITIONS, Settings};
 use rayon::prelude::*;
@@ -77,20 +77,29 @@ impl Table {
         cell: impl Fn(u32) -> Cell,
         mut take: impl FnMut(usize, i64),
     ) -> Result<(), Error> {
-        let mut cells = [Cell { partition: 0, key: 0, token: 0 }; AT_ONCE];
+        if list.len() < 2 || self.fetched.is_some() {
+            for (i, &(token, _)) in list.iter().enumerate() {
+                take(i, self.get(cell(token))?);
+            }
+            return Ok(());
+        }
+        let mut asked: [Option<LookUp<'_>>; AT_ONCE] = [const { None }; AT_ONCE];
+        let mut cells = [(0, 0); AT_ONCE];
         for (first, tokens) in (0..).step_by(AT_ONCE).zip(list.chunks(AT_ONCE)) {
             let cells = &mut cells[..tokens.len()];
-            cells.iter_mut().zip(tokens).for_each(|(own, &(token, _))| *own = cell(token));
-            if cells.len() > 1 && self.fetched.is_none() {
-                for step in Ask::STEPS {
-                    for &Cell { partition, key, token } in &*cells {
-                        let rank = self.layout.rank(key, token);
-                        self.partitions[partition as usize].ask(self.layout, rank, step)?;
-                    }
-                }
+            for (own, &(token, _)) in cells.iter_mut().zip(tokens) {
+                let Cell { partition, key, token } = cell(token);
+                *own = (partition as usize, self.layout.rank(key, token));
+                self.partitions[partition as usize].ask()?;
             }
-            for (i, &cell) in (first..).zip(&*cells) {
-                take(i, self.get(cell)?);
+            for (asked, &(partition, rank)) in asked.iter_mut().zip(&*cells) {
+                *asked = Some(self.partitions[partition].look_up(self.layout, rank)?);
+            }
+            asked.iter_mut().flatten().for_each(LookUp::go_on);
+            for (i, asked) in (first..).zip(&mut asked) {
+                if let Some(asked) = asked.take() {
+                    take(i, asked.count(self.layout));
+                }
             }
         }
         Ok(())
