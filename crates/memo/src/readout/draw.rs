@@ -9,7 +9,7 @@
 //! sums too, and again if it also followed a longer context. A temperature below 1 makes all of these less probable than they
 //! are drawn, by no more than is known beforehand, so a part of the draws is not taken.
 
-use super::distribution::{Distribution, Parts, Split};
+use super::distribution::{Distribution, Split};
 use super::generate::Sampling;
 use super::penalty::Said;
 use crate::random::Draws;
