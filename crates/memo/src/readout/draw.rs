@@ -16,6 +16,7 @@ use crate::random::Draws;
 use crate::sparse::Error;
 use crate::sparse::prior::Prior;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// How many of the most probable tokens are looked at first for those that have a given probability together.
 const FIRST_LOOK: usize = 64;
@@ -98,10 +99,9 @@ impl Drawing {
         if self.stamp != stamp {
             *self = Drawing { stamp, ..Drawing::default() };
         }
-        if temperature <= 1.0 && top_k == 0 && top_p >= 1.0 && !sampling.penalizes() {
-            if let Some(token) = self.draw_of_all(distribution, temperature, draws)? {
-                return Ok(token);
-            }
+        let all = temperature <= 1.0 && top_k == 0 && top_p >= 1.0 && !sampling.penalizes();
+        if all && let Some(token) = self.draw_of_all(distribution, temperature, draws)? {
+            return Ok(token);
         }
         // Relative to the largest, so that a low temperature does not make everything 0.
         let (parts, most) = if sampling.penalizes() {
@@ -208,16 +208,18 @@ impl Drawing {
             if self.kept > MOST_KEPT {
                 (self.kept, self.followed) = (0, HashMap::new());
             }
-            if !self.followed.contains_key(&split.before) {
-                let (mut sums, mut sum) = (Vec::new(), 0.0);
-                distribution.each_followed(|token, share| {
-                    sum += share;
-                    sums.push((token, sum));
-                })?;
-                self.kept += sums.len();
-                self.followed.insert(split.before, sums);
-            }
-            let sums = &self.followed[&split.before];
+            let sums = match self.followed.entry(split.before) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    let (mut sums, mut sum) = (Vec::new(), 0.0);
+                    distribution.each_followed(|token, share| {
+                        sum += share;
+                        sums.push((token, sum));
+                    })?;
+                    self.kept += sums.len();
+                    place.insert(sums)
+                }
+            };
             for _ in 0..MOST_TRIED {
                 let Some(&(last, sum)) = sums.last() else { break };
                 let at = uniform(draws) * sum;
