@@ -1,6 +1,7 @@
 //! `cargo xtask …`: everything that checks, measures or builds the project, in one place.
 
 mod dist;
+mod peers;
 mod programs;
 mod python;
 mod stages;
@@ -73,6 +74,30 @@ enum Task {
         #[arg(last = true)]
         options: Vec<String>,
     },
+    /// Measure MeMo beside KenLM, infini-gram and the paper's equations, and write docs/benchmarks.md. Installs them in
+    /// target/peers.
+    Peers {
+        /// Texts, or JSON lines with `text`, or with `question` and `answer`; a made-up text if there is none.
+        texts: Vec<PathBuf>,
+        /// Measure the Python package that was built last.
+        #[arg(long)]
+        built: bool,
+    },
+    /// Make a large memory, open it, ask it, change it, and print what that takes beside what docs/scale.md predicts.
+    Scale {
+        /// How many tokens to generate.
+        #[arg(long, default_value_t = 10_000_000)]
+        tokens: u64,
+        /// A text instead.
+        #[arg(long, value_name = "FILE")]
+        file: Option<PathBuf>,
+        /// Have so many workers of Ray memorize the first 5 million tokens besides.
+        #[arg(long, default_value_t = 0)]
+        workers: usize,
+        /// Measure the Python package that was built last.
+        #[arg(long)]
+        built: bool,
+    },
     /// Write shell completions and man pages to target/pages, and say how to install them.
     Docs,
     /// Build the program as it is given to others, and a Debian package of it, to target/dist-packages. Takes long.
@@ -139,6 +164,10 @@ fn main() -> Result<()> {
             let mut args = vec!["bench", "--workspace", "--bench", &name, "--"];
             args.extend(options.iter().map(String::as_str));
             cargo(&args)
+        }
+        Task::Peers { texts, built } => peers::peers(&texts, built),
+        Task::Scale { tokens, file, workers, built } => {
+            peers::scale(tokens, file.as_deref(), workers, built)
         }
         Task::Docs => docs(),
         Task::Dist { program } => dist::dist(program.as_deref()),

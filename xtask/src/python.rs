@@ -116,7 +116,7 @@ pub(crate) fn light() -> Result<PathBuf> {
 }
 
 /// The interpreter of an environment with these packages, which is made unless it is there.
-fn environment(name: &str, requirements: &[&str]) -> Result<PathBuf> {
+pub(crate) fn environment(name: &str, requirements: &[&str]) -> Result<PathBuf> {
     let venv = target().join(name);
     let python = venv.join("bin/python");
     let mut wanted = Vec::new();
@@ -140,7 +140,7 @@ fn environment(name: &str, requirements: &[&str]) -> Result<PathBuf> {
     Ok(python)
 }
 
-fn pip(python: &Path) -> Command {
+pub(crate) fn pip(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
     command
@@ -163,7 +163,7 @@ fn wheels() -> PathBuf {
 }
 
 /// Installs the wheel that was built last, of whatever version, in place of the one before.
-fn install(python: &Path) -> Result<()> {
+pub(crate) fn install(python: &Path) -> Result<()> {
     let wheel = fs::read_dir(wheels())?.next().context("no wheel was built")??.path();
     run(pip(python).args(["--no-deps", "--no-compile", "--force-reinstall"]).arg(wheel))
 }
