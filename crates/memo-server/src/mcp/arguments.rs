@@ -1,5 +1,6 @@
 //! What the tools take. Their schemas, with these descriptions, are what an agent knows of them.
 
+use crate::partner::Mode;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -42,6 +43,9 @@ pub(crate) struct Complete {
     /// The most tokens to add, 64 by default.
     #[schema(minimum = 1, maximum = 4096)]
     pub(crate) max_tokens: Option<usize>,
+    /// Who continues, where a neural model stands beside the memory: `memory`, which is the default and says only what is remembered, `both`, or `model`.
+    #[schema(nullable = false)]
+    pub(crate) mode: Option<Mode>,
 }
 
 /// A beginning whose continuation is to be explained.

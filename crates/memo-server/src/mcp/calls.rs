@@ -5,10 +5,11 @@ use super::{arguments, tools};
 use crate::app::App;
 use crate::error::{ApiError, ErrorCode};
 use crate::extract::{Path, Query};
-use crate::generate::{checked, encode_prompt, generate};
+use crate::generate::{checked, encode_prompt, generate_with};
 use crate::model::Cost;
 use crate::native::queries::{completion, reading};
 use crate::native::{Pagination, changes, documents, status};
+use crate::partner::{Beside, Mode, beside};
 use crate::problem;
 use crate::server::Chosen;
 use crate::tasks::{Documents, TaskHandle, TaskKind};
@@ -140,17 +141,21 @@ async fn recall(
 
 async fn complete(
     app: &App,
-    arguments::Complete { prompt, max_tokens }: arguments::Complete,
+    arguments::Complete { prompt, max_tokens, mode }: arguments::Complete,
 ) -> Result<Value, ApiError> {
     let worker = App::clone(app);
     let completion = app.workers.run(move |seat| {
         let options = CompletionOptions::greedy(max_tokens.unwrap_or(64).clamp(1, 4096));
         let options = checked(options, &worker.config.limits)?;
         let prompt = encode_prompt(&worker, &prompt)?;
+        // An agent asks what is remembered; a neural model's words it gets if it wants them.
+        let beside = beside(&worker, Some(mode.unwrap_or(Mode::Memory)), None)?;
+        let beside = beside.map(|(partner, weight)| Beside { partner, weight, prompt: None });
         let start = Instant::now();
         let mut tokens = Vec::new();
         let receive = |token: CompletionToken| tokens.extend((!token.end).then_some(token));
-        let stream = generate(&worker, &prompt, &options, seat, receive)?;
+        let beside = beside.as_ref();
+        let stream = generate_with(&worker, &prompt, &options, beside, seat, receive)?;
         let mut completion = completion(&worker, &stream, tokens, start, true)?;
         // For programs that draw them; an agent reads the text.
         completion.tokens.clear();

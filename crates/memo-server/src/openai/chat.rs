@@ -8,13 +8,15 @@ use crate::app::AppState;
 use crate::error::ApiError;
 use crate::extract::Json;
 use crate::generate::{check_total, encode_prompt, generate_with};
-use crate::partner::{self, Beside, beside};
+use crate::partner::{self, Beside, Partner, beside};
 use crate::server::{Server, now};
 use crate::workers::Seat;
 use axum::extract::State;
 use axum::response::Response;
+use memo::readout::Weight;
 use memo_store::CompletionOptions;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// A conversation to continue.
@@ -102,17 +104,31 @@ struct Job {
     n: usize,
 }
 
-/// Joins the contents of messages by the template. They are those of a field.
-pub(super) fn join(
-    field: &str,
-    contents: impl IntoIterator<Item = Content>,
-) -> Result<String, ApiError> {
-    let texts = contents.into_iter().map(|content| text_of(field, content));
-    Ok(texts.collect::<Result<Vec<String>, _>>()?.join("\n"))
+/// The tokens of a conversation as the memory reads it, by the plain template, and as a partner does, by its own. The answer
+/// beside a partner is a line of its own. A partner that fails may leave it to the memory alone.
+pub(super) fn conversation(
+    app: &AppState,
+    messages: &[partner::Message],
+    beside: Option<(Arc<Partner>, Weight)>,
+) -> Result<(Vec<u32>, Option<Beside>), ApiError> {
+    let texts: Vec<&str> = messages.iter().map(|message| message.content.as_str()).collect();
+    let mut text = texts.join("\n");
+    let mut read = None;
+    if let Some((partner, weight)) = beside {
+        match partner.chat(messages) {
+            Ok(prompt) => {
+                text.push('\n');
+                read = Some(Beside { partner, weight, prompt: Some(prompt) });
+            }
+            Err(error) if partner.note_failure(app, &error) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok((encode_prompt(app, &text)?, read))
 }
 
-/// The text of a content.
-fn text_of(field: &str, content: Content) -> Result<String, ApiError> {
+/// The text of a content, which is in a field.
+pub(super) fn text_of(field: &str, content: Content) -> Result<String, ApiError> {
     let parts = match content {
         Content::Text(text) => return Ok(text),
         Content::Parts(parts) => parts,
@@ -153,17 +169,8 @@ fn check(app: &AppState, request: Request) -> Result<Job, ApiError> {
             contents.push(partner::Message { role, content });
         }
     }
-    let texts: Vec<&str> = contents.iter().map(|message| message.content.as_str()).collect();
-    let mut text = texts.join("\n");
-    let beside = match beside {
-        None => None,
-        Some((partner, weight)) => {
-            text.push('\n');
-            let prompt = Some(partner.chat(&contents)?);
-            Some(Beside { partner, weight, prompt })
-        }
-    };
-    Ok(Job { prompt: encode_prompt(app, &text)?, options, beside, n })
+    let (prompt, beside) = conversation(app, &contents, beside)?;
+    Ok(Job { prompt, options, beside, n })
 }
 
 impl Job {

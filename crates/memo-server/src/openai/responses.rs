@@ -1,11 +1,12 @@
 //! `/v1/responses` in its plain form: a text or messages are continued. There are no tools, and nothing is kept between two requests.
 
-use super::chat::{Content, join};
+use super::chat::{Content, conversation, text_of};
 use super::options::Options;
 use crate::app::AppState;
 use crate::error::{ApiError, ErrorDetail};
 use crate::extract::Json;
-use crate::generate::{encode_prompt, generate};
+use crate::generate::generate_with;
+use crate::partner::{Beside, Message, beside};
 use crate::server::{Server, now};
 use crate::workers::Seat;
 use axum::extract::State;
@@ -25,9 +26,9 @@ const MAX_OUTPUT: usize = 256;
 #[derive(Deserialize, ToSchema)]
 #[schema(as = ResponseRequest)]
 pub(crate) struct Request {
-    /// A text, or messages, joined as `/v1/chat/completions` joins them.
+    /// A text, or messages, read as `/v1/chat/completions` reads them.
     input: Input,
-    /// A text that goes before the input, on a line of its own.
+    /// A text that goes before the input, on a line of its own; for a partner, a message of the system.
     instructions: Option<String>,
     /// The most tokens to generate, 256 by default.
     max_output_tokens: Option<usize>,
@@ -50,6 +51,8 @@ pub(crate) enum Input {
 pub(crate) struct Item {
     /// `message`, if it is said.
     r#type: Option<String>,
+    /// Its author, for a partner's template: `user` unless it is said.
+    role: Option<String>,
     content: Option<Content>,
     /// Whatever else it has. That it is collected keeps a list from being taken for a message.
     #[serde(flatten)]
@@ -132,6 +135,7 @@ struct ReasoningTokens {
 struct Job {
     prompt: Vec<u32>,
     options: CompletionOptions,
+    beside: Option<Beside>,
 }
 
 impl Request {
@@ -156,24 +160,31 @@ impl Request {
             return Err(ApiError::invalid_field("n", "a response is one: n must be 1"));
         }
         options.max_tokens = max_output_tokens.or(options.max_tokens);
+        let beside = beside(app, options.mode, options.weight.clone())?;
         let options = options.check(&app.config.limits, MAX_OUTPUT, None)?;
-        let mut contents: Vec<Content> = instructions.map(Content::Text).into_iter().collect();
+        let message = |role: &str, content| Message { role: role.to_owned(), content };
+        let instructions = instructions.map(|text| message("system", text));
+        let mut messages: Vec<Message> = instructions.into_iter().collect();
         match input {
-            Input::Text(text) => contents.push(Content::Text(text)),
+            Input::Text(text) => messages.push(message("user", text)),
             Input::Items(items) if items.is_empty() => {
                 return Err(ApiError::invalid_field("input", "there must be at least one message"));
             }
             Input::Items(items) => {
-                for Item { r#type, content, .. } in items {
+                for Item { r#type, role, content, .. } in items {
                     if let Some(other) = r#type.filter(|kind| kind != "message") {
                         let message = format!("input of type {other:?} is not supported here");
                         return Err(ApiError::invalid_field("input", message));
                     }
-                    contents.extend(content);
+                    if let Some(content) = content {
+                        let role = role.as_deref().unwrap_or("user");
+                        messages.push(message(role, text_of("input", content)?));
+                    }
                 }
             }
         }
-        Ok(Job { prompt: encode_prompt(app, &join("input", contents)?)?, options })
+        let (prompt, beside) = conversation(app, &messages, beside)?;
+        Ok(Job { prompt, options, beside })
     }
 
     /// The response as it begins.
@@ -217,7 +228,8 @@ impl Job {
         mut receive: impl FnMut(&str),
     ) -> Result<(String, CompletionStream), ApiError> {
         let mut text = String::new();
-        let stream = generate(app, &self.prompt, &self.options, seat, |token| {
+        let beside = self.beside.as_ref();
+        let stream = generate_with(app, &self.prompt, &self.options, beside, seat, |token| {
             if !token.text.is_empty() {
                 receive(&token.text);
                 text.push_str(&token.text);

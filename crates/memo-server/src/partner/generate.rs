@@ -1,6 +1,6 @@
 //! Generation by a memory and its partner together.
 
-use super::{Partner, PartnerError, PartnerFailure, Session};
+use super::{Partner, PartnerError, Session};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::generate::generate;
@@ -29,11 +29,6 @@ pub(crate) fn generate_beside(
     mut receive: impl FnMut(CompletionToken),
 ) -> Result<CompletionStream, ApiError> {
     let Beside { partner, weight, prompt: own } = beside;
-    let sampling = &options.sampling;
-    if sampling.frequency_penalty != 0.0 || sampling.presence_penalty != 0.0 {
-        let message = "penalties are the memory's alone: ask with \"mode\": \"memory\"";
-        return Err(ApiError::invalid_field("frequency_penalty", message));
-    }
     // Prompts are taken as they are, by both.
     let mut mixed = CompletionOptions { heal: false, find: false, guess: true, ..options.clone() };
     mixed.sampling.stop.clone_from(&partner.ends);
@@ -56,10 +51,7 @@ pub(crate) fn generate_beside(
                     break;
                 }
                 Err(error) => {
-                    app.metrics.partner_failures.inc();
-                    crate::log::error(&error);
-                    let by_itself = partner.options.failure == PartnerFailure::Memory;
-                    if !by_itself || matches!(error, PartnerError::TooLong(_)) {
+                    if !partner.note_failure(app, &error) {
                         return Err(error.into());
                     }
                     if stream.generated() == 0 {

@@ -17,6 +17,7 @@ pub(crate) use self::explain::PartnerExplanation;
 pub(crate) use self::generate::{Beside, generate_beside};
 pub(crate) use self::request::{Mode, WeightField, beside};
 
+use crate::app::AppState;
 use crate::error::{ApiError, ErrorCode};
 use axum::http::StatusCode;
 use llama::{Facts, Llama};
@@ -217,7 +218,15 @@ impl Partner {
 
     /// The tokens of a conversation by its own template.
     pub(crate) fn chat(&self, messages: &[Message]) -> Result<Vec<u32>, PartnerError> {
-        self.heard(self.model.chat(messages))
+        self.listen(|| self.model.chat(messages))
+    }
+
+    /// Notes a failure, and returns whether the memory goes on alone.
+    pub(crate) fn note_failure(&self, app: &AppState, failure: &PartnerError) -> bool {
+        app.metrics.partner_failures.inc();
+        crate::log::error(failure);
+        self.options.failure == PartnerFailure::Memory
+            && !matches!(failure, PartnerError::TooLong(_))
     }
 
     /// The most probable tokens after a prompt.
@@ -225,8 +234,12 @@ impl Partner {
         Session::new(self, self.prompt(prompt)).next()
     }
 
-    /// Notes whether it answered in time.
-    fn heard<T>(&self, answer: Result<T, PartnerError>) -> Result<T, PartnerError> {
+    /// Asks, unless it lately did not answer in time, and notes whether it does: so nobody else has to wait to learn it.
+    fn listen<T>(&self, ask: impl FnOnce() -> Result<T, PartnerError>) -> Result<T, PartnerError> {
+        if self.silent.lock().is_some_and(|since| since.elapsed() < REST) {
+            return Err(PartnerError::Slow { seconds: self.options.timeout.as_secs_f64() });
+        }
+        let answer = ask();
         match &answer {
             Err(PartnerError::Slow { .. }) => *self.silent.lock() = Some(Instant::now()),
             Ok(_) => *self.silent.lock() = None,
@@ -255,17 +268,12 @@ impl<'a> Session<'a> {
 
     /// The most probable tokens that come next.
     pub(crate) fn next(&mut self) -> Result<ModelTop, PartnerError> {
-        let Partner { model, options, info, silent, .. } = self.partner;
+        let Partner { model, info, .. } = self.partner;
         if self.tokens.len() >= info.context {
             return Err(PartnerError::TooLong(info.context));
         }
         self.take_turn();
-        let silent = silent.lock().is_some_and(|since| since.elapsed() < REST);
-        if silent {
-            // Nobody else has to wait to learn it.
-            return Err(PartnerError::Slow { seconds: options.timeout.as_secs_f64() });
-        }
-        self.partner.heard(model.next(&self.tokens))
+        self.partner.listen(|| model.next(&self.tokens))
     }
 
     /// Waits for a slot, if there is none or others have waited long enough.

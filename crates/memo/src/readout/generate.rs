@@ -118,9 +118,9 @@ impl Generation {
         &mut self.scratch
     }
 
-    /// How tokens are picked, and the draws to come.
-    pub(super) fn sampling(&self) -> (&Sampling, Draws) {
-        (&self.sampling, self.draws)
+    /// How tokens are picked, what was said, and the draws to come.
+    pub(super) fn sampling(&self) -> (&Sampling, &Said, Draws) {
+        (&self.sampling, &self.said, self.draws)
     }
 
     /// Chooses the next token without going on: choosing again, from the same memory, gives the same token.

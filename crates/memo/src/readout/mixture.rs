@@ -170,10 +170,13 @@ impl Mixture {
 
     /// Returns the `k` most probable tokens, best first; of equals, the one with the lowest number.
     pub fn top(&self, k: usize) -> Vec<(u32, f64)> {
-        let mut all: Vec<(u32, f64)> =
-            (0..self.memory.len() as u32).map(|token| (token, self.probability(token))).collect();
+        let mut all = self.all();
         best_of(&mut all, k);
         all
+    }
+
+    fn all(&self) -> Vec<(u32, f64)> {
+        (0..self.memory.len() as u32).map(|token| (token, self.probability(token))).collect()
     }
 
     /// Returns the tokens that can be drawn, with what is for each: not those that only the rest of the model's mass speaks
@@ -220,14 +223,18 @@ impl Generation {
         let (confidence, distribution) = readout.confident(memory, &context, scratch)?;
         let known = Known { confidence, ..Known::default() };
         let mixture = Mixture::new(known, &distribution, model, weight, vocabularies)?;
-        let (sampling, mut draws) = self.sampling();
-        let token = if sampling.temperature > 0.0 {
-            let mut all = mixture.drawable();
-            let count = all.len();
-            best_of(&mut all, count);
+        let (sampling, said, mut draws) = self.sampling();
+        let is_drawn = sampling.temperature > 0.0;
+        let mut all = if is_drawn { mixture.drawable() } else { mixture.all() };
+        if sampling.penalizes() {
+            said.penalize(&mut all, sampling);
+        }
+        let kept = if is_drawn { all.len() } else { 1 };
+        best_of(&mut all, kept);
+        let token = if is_drawn {
             draw_listed(&all, sampling, &mut draws)
         } else {
-            mixture.top(1).first().map_or(vocabularies.end, |&(token, _)| token)
+            all.first().map_or(vocabularies.end, |&(token, _)| token)
         };
         Ok((Choice::new(token, draws, window), mixture))
     }
@@ -346,6 +353,50 @@ mod tests {
             let share = f64::from(seen[token]) / 4000.0;
             assert!((share - p).abs() < 0.05, "{token}: {share} for {p}");
         }
+    }
+
+    /// What was said is picked by its probability less the penalties, greedily and by draws; what is reported stays the mixture.
+    #[test]
+    fn penalties_are_those_of_the_mixture() {
+        let memory = memory(&[&[1, 2, 3, 4, 5], &[1, 2]]);
+        let (frequency_penalty, presence_penalty) = (0.7, 0.4);
+        let sampling = Sampling { frequency_penalty, presence_penalty, ..Sampling::default() };
+        let mut generation = Generation::new(&[1, 2], sampling);
+        let mut said = [0u32; 60];
+        for _ in 0..12 {
+            let (choice, mixture) = generation
+                .choose_mixed(&memory, &BACKOFF, Some(&model()), Weight::Fixed(0.3), &VOCABULARIES)
+                .unwrap();
+            let penalty = |count: u32| {
+                if count == 0 {
+                    0.0
+                } else {
+                    presence_penalty + frequency_penalty * f64::from(count)
+                }
+            };
+            let left =
+                |token: u32| mixture.probability(token) * (-penalty(said[token as usize])).exp();
+            let best = (0..60).max_by(|&a, &b| left(a).total_cmp(&left(b)).then(b.cmp(&a)));
+            assert_eq!(Some(choice.token), best);
+            let sum: f64 = (0..60).map(|token| mixture.probability(token)).sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+            said[choice.token as usize] += 1;
+            generation.accept(choice);
+        }
+        // Without penalties it would be the same token each time.
+        assert!(said.iter().filter(|&&count| count > 0).count() > 3);
+        let sampling = Sampling { temperature: 1.0, frequency_penalty: 2.0, ..Sampling::default() };
+        let mut generation = Generation::new(&[1, 2], sampling);
+        let mut drawn = [0u32; 60];
+        for _ in 0..60 {
+            let (choice, _) = generation
+                .choose_mixed(&memory, &BACKOFF, Some(&model()), Weight::Fixed(0.0), &VOCABULARIES)
+                .unwrap();
+            drawn[choice.token as usize] += 1;
+            generation.accept(choice);
+        }
+        // The three tokens that the model names take turns, however unlike their probabilities are.
+        assert!([7, 58, 3].iter().all(|&token| (18..=22).contains(&drawn[token])), "{drawn:?}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Penalties of tokens that were said already: a token's log-probability falls by [`Sampling::presence_penalty`] once it was said, and by
 //! [`Sampling::frequency_penalty`] each time. Negative ones make it more probable.
 //!
-//! What is penalised is how the next token is picked. Probabilities that are reported stay those of the memory.
+//! What is penalised is how the next token is picked. Probabilities that are reported stay those of the memory, or of the
+//! mixture with a neural model.
 
 use super::distribution::{Distribution, Parts};
 use super::generate::Sampling;
@@ -11,6 +12,20 @@ use std::collections::BTreeMap;
 /// How often each token was said; only kept where there are penalties.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Said(BTreeMap<u32, u32>);
+
+/// What the probabilities of tokens that were said are multiplied by, in order of the tokens, and those of all others. None is above 1:
+/// it is what they are relative to each other that counts, and the largest must not overflow.
+struct Factors {
+    said: Vec<(u32, f64)>,
+    others: f64,
+}
+
+impl Factors {
+    fn of(&self, token: u32) -> f64 {
+        let said = self.said.binary_search_by_key(&token, |&(token, _)| token);
+        said.map_or(self.others, |at| self.said[at].1)
+    }
+}
 
 impl Sampling {
     /// Whether anything is penalised.
@@ -29,13 +44,17 @@ impl Said {
         *self.0.entry(token).or_default() += 1;
     }
 
-    /// What the probabilities of tokens that were said are multiplied by, in order of the tokens, and those of all others. None is above 1:
-    /// it is what they are relative to each other that counts, and the largest must not overflow.
-    fn factors(&self, sampling: &Sampling) -> (Vec<(u32, f64)>, f64) {
+    fn factors(&self, sampling: &Sampling) -> Factors {
         let penalties = self.0.iter().map(|(&token, &count)| (token, sampling.penalty(count)));
         let least = penalties.clone().fold(0.0, |least: f64, (_, penalty)| least.min(penalty));
-        let factors = penalties.map(|(token, penalty)| (token, libm::exp(least - penalty)));
-        (factors.collect(), libm::exp(least))
+        let said = penalties.map(|(token, penalty)| (token, libm::exp(least - penalty)));
+        Factors { said: said.collect(), others: libm::exp(least) }
+    }
+
+    /// Penalises probabilities, each up to one factor.
+    pub(super) fn penalize(&self, list: &mut [(u32, f64)], sampling: &Sampling) {
+        let factors = self.factors(sampling);
+        list.iter_mut().for_each(|(token, p)| *p *= factors.of(*token));
     }
 
     /// The parts of a distribution with penalties, each probability up to one factor.
@@ -45,10 +64,9 @@ impl Said {
         sampling: &Sampling,
     ) -> Result<Parts<'d>, Error> {
         let mut parts = distribution.parts()?;
-        let (said, others) = self.factors(sampling);
-        let find = |token: u32| said.binary_search_by_key(&token, |&(token, _)| token);
+        let Factors { said, others } = self.factors(sampling);
         // Those that were said have a probability of their own from now on.
-        let was_said = |token: u32| find(token).is_ok();
+        let was_said = |token: u32| self.0.contains_key(&token);
         let listed = parts.listed.iter().filter(|&&(token, _)| !was_said(token));
         let mut listed: Vec<(u32, f64)> = listed.map(|&(token, p)| (token, p * others)).collect();
         for &(token, factor) in &said {
@@ -70,23 +88,21 @@ impl Said {
         settled: u32,
         sampling: &Sampling,
     ) -> Result<u32, Error> {
-        let (said, others) = self.factors(sampling);
-        let factor = |token: u32| {
-            said.binary_search_by_key(&token, |&(token, _)| token).map_or(others, |at| said[at].1)
-        };
+        let factors = self.factors(sampling);
         let most = distribution.probability(distribution.best()?)?;
-        let mut best = (settled, most.max(distribution.probability(settled)?) * factor(settled));
+        let highest = most.max(distribution.probability(settled)?);
+        let mut best = (settled, highest * factors.of(settled));
         let mut consider = |token: u32, p: f64| {
-            let p = p * factor(token);
+            let p = p * factors.of(token);
             if p > best.1 || (p == best.1 && best.0 != settled && token < best.0) {
                 best = (token, p);
             }
         };
         // The best of those that were not said is among one more than there are of those that were.
-        for (token, p) in distribution.top(said.len() + 1)? {
+        for (token, p) in distribution.top(factors.said.len() + 1)? {
             consider(token, p);
         }
-        for &(token, _) in &said {
+        for &(token, _) in &factors.said {
             consider(token, distribution.probability(token)?);
         }
         Ok(best.0)

@@ -145,11 +145,5 @@ mod tests {
             Auto::default();
         let rule = [offset, matched, times, kinds, quote, familiarity, memory, model, agreed];
         assert_eq!(constants, rule);
-        // The weight that the rule of the Python package gives, too.
-        let confidence =
-            Confidence { matched: 5, times: 2, kinds: 1, quote: 0.7, familiarity: -1.2 };
-        let known =
-            Known { confidence, memory: 0.6f64.ln(), model: 0.3f64.ln(), agreed: 0.05f64.ln() };
-        assert!((Auto::default().weight(&known) - 0.957_775_945_7).abs() < 1e-9);
     }
 }
