@@ -22,6 +22,7 @@ mod shard;
 mod threads;
 mod tokenizer;
 mod unlearning;
+mod weight;
 mod work;
 
 use pyo3::prelude::*;
@@ -46,6 +47,8 @@ mod _memo {
     use crate::tokenizer::Tokenizer;
     #[pymodule_export]
     use crate::unlearning::forgetting;
+    #[pymodule_export]
+    use crate::weight::{auto, weights};
     use pyo3::prelude::*;
 
     #[pymodule_init]

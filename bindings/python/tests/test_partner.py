@@ -23,7 +23,7 @@ import pages
 import torch
 from memo_lm import InvalidError, Memo
 from memo_lm.hf import AUTO, Auto, Drafts, MemoForCausalLM, MemoryProcessor, WithMemory, draft_generate
-from memo_lm.hf.weight import Known
+from memo_lm.matches import Matches
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, pipeline
 
@@ -130,13 +130,19 @@ def test_the_rule_trusts_a_quote_and_not_a_stranger(lm: Any, memo: Memo, tokeniz
 
 
 def test_the_rule_is_the_documented_one() -> None:
-    """Its constants are those of docs/partner.md, and so are the library's, which gives the same weight here."""
+    """Its constants are those of docs/partner.md, and its weights are the sum that the page says."""
     page = (Path(__file__).parents[3] / "docs/partner.md").read_text(encoding="utf-8")
     constants = [float(value.replace("−", "-")) for value in re.findall(r"^\| .* \| (−?\d+\.\d+) \|$", page, re.M)]
     assert list(astuple(AUTO)) == constants
-    values = [5, 2, 1, 0.7, -1.2, math.log(0.6), math.log(0.3), math.log(0.05)]
-    known = Known(*(torch.tensor([value], dtype=torch.float64) for value in values))
-    assert AUTO.weights(known).item() == pytest.approx(0.9577759457056516, rel=1e-9)
+    whole, real = (np.array([5, 0]), np.array([0.7, 1.0]))
+    seen = Matches(whole.astype(np.uint32), whole, whole, real, -real, whole.astype(np.uint32), np.array([0.6, 1.0]))
+    model, agreed = np.log([0.3, 0.5]), np.array([math.log(0.05), -math.inf])
+    counts = np.log1p(whole)
+    quote = np.clip(real, 1e-4, 1 - 1e-4)
+    known = [1.0, counts, counts, counts, np.log(quote / (1 - quote)), -real]
+    known += [np.log(1.001 - seen.probability), np.log(1.001 - np.exp(model)), np.maximum(agreed, -15)]
+    odds = sum(constant * value for constant, value in zip(constants, known))
+    np.testing.assert_allclose(AUTO.weights(seen, model, agreed), 1 / (1 + np.exp(-np.minimum(odds, 9.0))), rtol=1e-12)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

@@ -324,6 +324,22 @@ class Memo:
     def explain(self, prompt: NDArray[np.uint32], candidates: int = 3, generalize: float = 1.0) -> str: ...
     def breakdown(self, prompt: NDArray[np.uint32], candidates: int = 3, generalize: float = 1.0) -> str: ...
 
+def auto() -> list[tuple[str, float]]:
+    """The constants of `weight="auto"`, in the order in which `weights` takes them."""
+
+def weights(
+    constants: Sequence[float],
+    matched: NDArray[np.uint32],
+    times: NDArray[np.int64],
+    kinds: NDArray[np.int64],
+    quote: NDArray[np.float64],
+    familiarity: NDArray[np.float64],
+    memory: NDArray[np.float64],
+    model: NDArray[np.float64],
+    agreed: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The memory's weight at each position, by a rule with these constants."""
+
 @final
 class Follower:
     """Texts that grow token by token: what was read of each is kept, so that the next position costs one query."""

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from memo_lm import Memo
 from memo_lm.inputs import number
+from memo_lm.matches import Matches
 
 from .reading import Reading, Request
 from .vocabulary import Vocabulary
-from .weight import Known, Weight, weights, which
+from .weight import Auto, Weight, which
 
 POSITIONS = 256
 """Positions that are read at a time: a row is as long as the vocabulary."""
@@ -61,23 +62,19 @@ class Mixture:
             whole = len(place) == len(read) and bool((np.diff(place) == 1).all())
             kept = read if whole else read[place]
             memory = self.vocabulary.logs(torch.from_numpy(kept)).to(model.device)
-            best = self.vocabulary.token(torch.from_numpy(seen.best[place].astype(np.int64))).to(model.device)
-            agreed = model.gather(1, best.clamp(min=0)[:, None])[:, 0]
-            at = Known(
-                matched=_tensor(seen.matched[place]),
-                times=_tensor(seen.times[place]),
-                kinds=_tensor(seen.kinds[place]),
-                quote=_tensor(seen.quote[place]),
-                familiarity=_tensor(seen.familiarity[place]),
-                memory=_tensor(np.log(seen.probability[place])),
-                model=model.max(-1).values.cpu(),
-                agreed=torch.where(best < 0, -torch.inf, agreed).cpu(),
-            )
-            own = weights(self.weight, at)
-            weight[row] = own
-            own = own.to(model.device)[:, None]
+            weight[row] = self._weights(model, Matches(*(values[place] for values in seen)))
+            own = weight[row].to(model.device)[:, None]
             logs[row] = torch.logaddexp(memory + torch.log(own), model + torch.log1p(-own))
 
+    def _weights(self, model: torch.Tensor, seen: Matches) -> torch.Tensor | float:
+        """The memory's weight at each position."""
+        if not isinstance(self.weight, Auto):
+            return self.weight
+        best = self.vocabulary.token(torch.from_numpy(seen.best.astype(np.int64))).to(model.device)
+        agreed = model.gather(1, best.clamp(min=0)[:, None])[:, 0]
+        agreed = torch.where(best < 0, -torch.inf, agreed)
+        return torch.from_numpy(self.weight.weights(seen, _array(model.max(-1).values), _array(agreed)))
 
-def _tensor(values: NDArray[np.generic]) -> torch.Tensor:
-    return torch.from_numpy(np.ascontiguousarray(values, np.float32))
+
+def _array(values: torch.Tensor) -> NDArray[np.float64]:
+    return values.detach().double().cpu().numpy()
