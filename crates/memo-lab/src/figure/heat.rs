@@ -70,25 +70,28 @@ impl HeatMap {
             canvas.text((x, top - 6.0), 11.5, Anchor::Middle, label);
         }
         canvas.rectangle((left, top), (right - left, bottom - top), "none", "#888888");
-        scale(canvas, f64::midpoint(left, right), bottom + 10.0, most);
+        let negative = self.values.iter().flatten().any(|value| *value < 0.0);
+        scale(canvas, f64::midpoint(left, right), bottom + 10.0, most, negative);
     }
 }
 
 /// Room for the scale below a map.
 const SCALE: f64 = 30.0;
 
-/// What colours stand for, from the smallest value that could be shown to the largest.
-fn scale(canvas: &mut Canvas, middle: f64, top: f64, most: f32) {
+/// What colours stand for, from 0, or the most below it, to the largest value.
+fn scale(canvas: &mut Canvas, middle: f64, top: f64, most: f32, negative: bool) {
     const STEPS: i32 = 40;
     const WIDTH: f64 = 160.0;
     let (left, step) = (middle - WIDTH / 2.0, WIDTH / f64::from(STEPS));
+    let least = if negative { -most } else { 0.0 };
     for k in 0..STEPS {
-        let share = (2 * k + 1 - STEPS) as f32 / STEPS as f32;
+        let along = (2 * k + 1) as f32 / (2 * STEPS) as f32;
+        let share = if negative { 2.0 * along - 1.0 } else { along };
         let x = left + f64::from(k) * step;
         canvas.rectangle((x, top), (step + 0.3, 9.0), &colour(share), "none");
     }
     canvas.rectangle((left, top), (WIDTH, 9.0), "none", "#888888");
-    canvas.text((left - 6.0, top + 9.0), 11.5, Anchor::End, &shown(-most));
+    canvas.text((left - 6.0, top + 9.0), 11.5, Anchor::End, &shown(least));
     canvas.text((left + WIDTH + 6.0, top + 9.0), 11.5, Anchor::Start, &shown(most));
 }
 

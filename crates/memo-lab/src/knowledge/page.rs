@@ -48,7 +48,7 @@ apart, and there every sentence of the data that begins so is right.
 
 The rules have, for each relation, one rule that reads its memorized wording as a triple (one that cannot be taken for another relation's, where there is such a wording), and templates of the others. About a third of the other wordings are left out of the rules: they show what a memory does with words that nobody told it. How the wordings to memorize are chosen, and that true sentences count as right after prompts that ask for nothing certain, was settled after a first quick run: there reading rules that also fit other relations' sentences (*plays* and *plays in the position of*) brought the memorized wording down to 97.2 %, and by the stricter count 12.1 % of its uncertain prompts and 47.1 % of the rules' were right. Rules that read too much do harm.";
 
-const BACKWARDS: &str = "Facts were memorized forwards only, subject first. Asked by triple is `memo ask ? RELATION OBJECT`; right is the one subject and no other.";
+const BACKWARDS: &str = "Facts were memorized forwards only, subject first. Asked by triple is `memo ask ? RELATION OBJECT`; right is the one subject and no other. Of several subjects a list is right only if it is whole: one sentence that no rule reads spoils every list that its subject is in.";
 
 const STEPS: &str = "For the 30 pairs of relations by which the most follows there is a rule that joins them, with a sentence for what follows. What has to follow is computed from the data, not from what the model read.";
 
@@ -90,7 +90,13 @@ fn set_up(data: &Data) -> String {
 
 fn percent(value: Option<&Value>) -> String {
     match value {
-        Some(Value::Share(share)) => format!("{:.1} %", 100.0 * share.value()),
+        // All and none are said of nothing less.
+        Some(Value::Share(share)) if share.right == 0 || share.right == share.tried => {
+            format!("{:.1} %", 100.0 * share.value())
+        }
+        Some(Value::Share(share)) => {
+            format!("{:.1} %", (100.0 * share.value()).clamp(0.1, 99.9))
+        }
         Some(Value::Number { value, unit }) => shown(*value, unit),
         None => "–".to_owned(),
     }
@@ -193,7 +199,7 @@ fn figure(rows: &[Row]) -> Figure {
         }) = row
         {
             names.push(name.to_owned());
-            values.push([before, after].map(|s| (100.0 * s.value()).round() as f32).to_vec());
+            values.push([before, after].map(|s| (100.0 * s.value()) as f32).to_vec());
         }
     }
     let columns = ["without rules", "with rules"].map(str::to_owned);
