@@ -4,6 +4,10 @@ the tests marked `real` have the weights of SmolLM2, and run with `cargo xtask t
 import asyncio
 import json
 import math
+import os
+import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +18,7 @@ import pytest
 import requests
 from mcp import Client
 
-from conftest import CAT, OWL, Server, memo
+from conftest import CAT, MEMO, OWL, Server, memo
 from llama import END, Llama, smollm2, tiny
 
 QUESTION = [{"role": "user", "content": "Where is the spare key?"}]
@@ -257,6 +261,39 @@ def test_twenty_clients_at_once(both: Server) -> None:
         said = list(pool.map(ask, range(20)))
     assert set(said[1::2]) == {OWL.removeprefix("The owl reads")[: len(said[1])]}
     assert len(set(said[::2])) == 1
+
+
+def typed(page: str) -> Iterator[tuple[str, str]]:
+    """The commands of a page, as they are printed, with what they print."""
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.M | re.S):
+        for each in block.split("$ ")[1:]:
+            command, _, printed = each.partition("\n")
+            yield command, printed
+
+
+@pytest.mark.real
+def test_the_page_typed_as_it_is_printed(tmp_path: Path) -> None:
+    """docs/partner.md in a new folder; … stands for what differs each time."""
+    page = (Path(__file__).parents[1] / "docs/partner.md").read_text()
+    (tmp_path / "model.gguf").symlink_to(smollm2())
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "memo").symlink_to(MEMO)
+    # llama.cpp's own program, as the wheel has it: the words after it are -m, the model, --port and the port.
+    here = Path(__file__).parent
+    (programs / "llama-server").write_text(f'#!/bin/sh\nexec {sys.executable} {here}/llama.py "$2" "$4"\n')
+    (programs / "llama-server").chmod(0o755)
+    commands = list(typed(page))
+    assert len(commands) == 8
+    # A shell that is told one command after the other, as by hand; what serves has a moment to say so.
+    script = "".join(f"{command}\n{'sleep 20; ' if command.endswith('&') else ''}echo END\n" for command, _ in commands)
+    shell = ["bash", "-c", f"trap 'kill $(jobs -p)' EXIT\n{script}"]
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    done = subprocess.run(shell, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    printed = done.stdout.split("END\n")
+    for (command, expected), output in zip(commands, printed[:-1], strict=True):
+        pattern = re.escape(expected.strip()).replace("…", ".*")
+        assert re.fullmatch(pattern, output.strip()), (command, output, done.stderr)
 
 
 @pytest.mark.real

@@ -1,6 +1,7 @@
 // A walk through the page in a real browser, against a real server. Fails on the first thing that is not as it should be.
 //
 //   MEMO_BIN=path/to/memo node e2e/run.mjs [--screenshots DIR]
+//   PYTHON=venv/bin/python ...             with clients/requirements.txt, for the step with a neural model
 //   MEMO_URL=http://127.0.0.1:7700/ ...    a server that is there already, with an empty memory
 
 import assert from "node:assert/strict";
@@ -12,6 +13,7 @@ import { more } from "./inside.mjs";
 import { keys } from "./keys.mjs";
 import { serve } from "./server.mjs";
 import { models } from "./models.mjs";
+import { partner } from "./partner.mjs";
 import { steps } from "./steps.mjs";
 
 const at = process.argv.indexOf("--screenshots");
@@ -56,7 +58,7 @@ const shot = async (page, name) => {
 
 try {
   const walk = { open, shot, folder, url: server.url };
-  for (const [name, step] of Object.entries({ ...steps, ...more, ...models, ...keys })) {
+  for (const [name, step] of Object.entries({ ...steps, ...more, ...models, ...keys, ...partner })) {
     const begun = Date.now();
     try {
       await step(walk);

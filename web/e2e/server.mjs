@@ -15,9 +15,13 @@ export async function serve(folder) {
 }
 
 /** Serves a model, or a folder of them. */
-export async function start(path, ...options) {
+export function start(path, ...options) {
   const { MEMO_BIN } = process.env;
-  const server = spawn(MEMO_BIN, ["serve", path, "--addr", "127.0.0.1:0", ...options], { stdio: ["ignore", "pipe", "inherit"] });
+  return listening(spawn(MEMO_BIN, ["serve", path, "--addr", "127.0.0.1:0", ...options], { stdio: ["ignore", "pipe", "inherit"] }));
+}
+
+/** A server, once it has printed where it listens. */
+export async function listening(server) {
   const ended = new Promise((resolve) => server.once("exit", resolve));
   const stop = async () => {
     server.kill();
@@ -28,7 +32,7 @@ export async function start(path, ...options) {
 
   const ready = (async () => {
     for await (const line of createInterface(server.stdout)) {
-      const [, url] = /listening on (http:\S+)/.exec(line) ?? [];
+      const [, url] = /^(?:listening on )?(http:\S+)/.exec(line) ?? [];
       if (url) return `${url}/`;
     }
     throw new Error("the server ended before it listened");

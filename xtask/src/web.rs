@@ -1,6 +1,7 @@
 //! The page: built from `web/` into the server's crate, checked, and walked through in a real browser.
 
 use crate::programs::{self, Need, output_of, run, succeeds, target};
+use crate::python;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,7 @@ pub(crate) fn walk(options: &[&str]) -> Result<()> {
         .args(options)
         .current_dir("web")
         .env("CHROMIUM", browser())
+        .env("PYTHON", python::light()?)
         .env("MEMO_BIN", target().join("debug/memo")))
 }
 
