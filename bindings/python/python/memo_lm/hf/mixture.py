@@ -62,7 +62,7 @@ class Mixture:
             whole = len(place) == len(read) and bool((np.diff(place) == 1).all())
             kept = read if whole else read[place]
             memory = self.vocabulary.logs(torch.from_numpy(kept)).to(model.device)
-            weight[row] = self._weights(model, Matches(*(values[place] for values in seen)))
+            weight[row] = self._weights(model, Matches._make(values[place] for values in seen))
             own = weight[row].to(model.device)[:, None]
             logs[row] = torch.logaddexp(memory + torch.log(own), model + torch.log1p(-own))
 
