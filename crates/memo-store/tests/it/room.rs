@@ -5,7 +5,8 @@ use crate::common::{assert_gone, says, small};
 use crate::disk::{Disk, fill};
 use memo_store::{Error, NewDocument, Observer, Snapshot, Store, Together};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 const SECRET: &str = "Marta keeps the spare key under the blue stone. Nobody else knows it!";
 const OTHER: &str = "The owl reads at night by the light of the moon.";
@@ -18,13 +19,19 @@ fn notes(path: &Path) -> Store {
     store
 }
 
-#[test]
-fn a_forget_that_does_not_fit_is_refused_before_it_is_recorded() {
+/// Notes on a disk of their own, in a folder that lasts as long; nothing where no disk can be mounted.
+fn on_a_small_disk() -> Option<(TempDir, Disk, PathBuf, Store)> {
     let home = tempfile::tempdir().unwrap();
     let place = home.path().join("disk");
-    let Some(disk) = Disk::mount(&place, "24m") else { return };
+    let disk = Disk::mount(&place, "24m")?;
     let path = place.join("m.memo");
-    let mut store = notes(&path);
+    let store = notes(&path);
+    Some((home, disk, path, store))
+}
+
+#[test]
+fn a_forget_that_does_not_fit_is_refused_before_it_is_recorded() {
+    let Some((_home, disk, path, mut store)) = on_a_small_disk() else { return };
     let before = store.digest().unwrap();
     disk.fill(200_000);
     let refused = store.forget(&["secret"], None).unwrap_err();
@@ -47,11 +54,7 @@ fn a_forget_that_does_not_fit_is_refused_before_it_is_recorded() {
 
 #[test]
 fn a_forget_that_a_full_disk_interrupts_says_what_is_pending_and_is_finished_later() {
-    let home = tempfile::tempdir().unwrap();
-    let place = home.path().join("disk");
-    let Some(disk) = Disk::mount(&place, "24m") else { return };
-    let path = place.join("m.memo");
-    let mut store = notes(&path);
+    let Some((_home, disk, path, mut store)) = on_a_small_disk() else { return };
     let tokenizer = store.tokenizer().clone();
     // Someone else takes all room when the checkpoint is begun, after the forget was recorded.
     let filler = disk.filler();
@@ -98,11 +101,7 @@ fn a_forget_that_a_full_disk_interrupts_says_what_is_pending_and_is_finished_lat
 
 #[test]
 fn a_full_disk_leaves_an_open_model_readable() {
-    let home = tempfile::tempdir().unwrap();
-    let place = home.path().join("disk");
-    let Some(disk) = Disk::mount(&place, "24m") else { return };
-    let path = place.join("m.memo");
-    let mut store = notes(&path);
+    let Some((_home, disk, path, mut store)) = on_a_small_disk() else { return };
     disk.fill(0);
     let long = "words that need room on the disk, and find none. ".repeat(20_000);
     let refused = store.memorize([NewDocument::text(long).with_id("long")], None).unwrap_err();
@@ -116,11 +115,7 @@ fn a_full_disk_leaves_an_open_model_readable() {
 
 #[test]
 fn a_full_disk_refuses_all_that_was_made_together_and_the_model_goes_on() {
-    let home = tempfile::tempdir().unwrap();
-    let place = home.path().join("disk");
-    let Some(disk) = Disk::mount(&place, "24m") else { return };
-    let path = place.join("m.memo");
-    let mut store = notes(&path);
+    let Some((_home, disk, path, mut store)) = on_a_small_disk() else { return };
     let before = store.digest().unwrap();
     // A reader of the state before keeps the file open.
     let reader = store.snapshot().unwrap();

@@ -56,6 +56,8 @@ class Auto:
         agreed: the log-probability that the model gives the memory's best token.
         """
         known = (seen.matched, seen.times, seen.kinds, seen.quote, seen.familiarity)
+        if not len(seen.matched) == len(model) == len(agreed):
+            raise InvalidError(f"{len(seen.matched)}, {len(model)} and {len(agreed)} positions must be as many")
         return _memo.weights(astuple(self), *known, np.log(seen.probability), model, agreed)
 
 
