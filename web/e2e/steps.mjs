@@ -103,6 +103,18 @@ export const steps = {
     await dialog.waitFor({ state: "detached" });
   },
 
+  async "a careless prompt is put right, and the reason is that of what was continued"({ page }) {
+    assert.match(await complete(page, "Tomas Vell came ashoer in the storm. he lives at "), /^12 Rope Lane/);
+    await page.getByText("Continued: “Tomas Vell came ashore in the storm. He lives at”.").waitFor();
+    await tokens(page).first().click();
+    const why = page.getByRole("region", { name: "Why" });
+    await why.getByText(/^after “.*He lives at”$/).waitFor();
+    assert.match(
+      await why.getByRole("list", { name: "Sources" }).locator("mark").first().textContent(),
+      /^Tomas Vell came ashore in the storm\. He lives at 12$/,
+    );
+  },
+
   async "a lexicon generalises: switch, reason, classes, and the receipt"({ page, shot, url }) {
     const rebuild = async (lexicon) => {
       const answer = await page.request.post(`${url}api/rebuild`, { data: { lexicon } });
@@ -113,9 +125,11 @@ export const steps = {
     await rebuild("Volvo\tcar\nFiat\tcar\nSkoda\tcar\n");
     await page.reload();
     await page.getByLabel("The memory").getByText("3 words").waitFor();
-    const asked = "Anna drives a Fiat to";
     const generalise = page.getByRole("switch", { name: "Generalise" });
-    assert.match(await complete(page, asked), /^ Rome/);
+    // Drawn: what nobody has written is not recalled.
+    await button(page, "Options").click();
+    await page.getByLabel("Temperature").fill("0.1");
+    assert.match(await complete(page, "Boris drives a Fiat to"), /^ Rome/);
     await tokens(page).first().click();
     const why = page.getByRole("region", { name: "Why" });
     const general = why.getByRole("list", { name: "Generalised evidence" });

@@ -25,6 +25,9 @@ test("a prompt that is not in the memory as it is typed is not passed off as a q
     /the memory has “owl” where you have “cat”\.$/,
   );
   expect(end({ matched: match({ kind: "near" }) })).toMatch(/another case or layout\.$/);
+  const continued = { text: "The owl reads", tokens: [1, 2, 3], next: " at" };
+  expect(end({ matched: match({ kind: "near" }), continued })).toMatch(/layout\. Continued: “The owl reads”\.$/);
+  expect(end({ continued })).toBe("2 tokens, 900 a second.");
   expect(end({ matched: match({ kind: "general" }) })).toMatch(/Only the last 3 of the prompt's 9 tokens are known/);
   expect(end({ tokens: 0, matched: match({ kind: "none" }) })).toMatch(/does not know this, and has nothing to say/);
 });

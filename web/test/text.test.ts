@@ -47,6 +47,34 @@ test("stopping keeps what was said and is no failure", async () => {
   expect([spoken.value?.tokens.length, failure.value]).toEqual([1, null]);
 });
 
+test("a prompt that was put right is explained, and edited, as it was continued", async () => {
+  const continued = { text: "The owl reads", tokens: [7, 8, 9], next: " at" };
+  const questions = serve({
+    // The prompt ended in a space: the first token is shown without its own.
+    complete: sse(
+      ["token", token(1, "at")],
+      ["token", token(2, " night")],
+      ["done", { finish_reason: "end", tokens: 2, tokens_per_second: 9, continued }],
+    ),
+    explain: json({ candidates: [] }),
+    stats: stats(),
+  });
+  prompt.value = "the owl raeds ";
+  await complete();
+  const asks = async (index: number) => {
+    const before = questions.length;
+    choose(index);
+    await expect.poll(() => questions.length).toBeGreaterThan(before);
+    return (questions.at(-1)!.body as { prompt: unknown }).prompt;
+  };
+  expect(await asks(0)).toEqual([7, 8, 9]);
+  expect(asked.value).toMatchObject({ prompt: "The owl reads", text: " at" });
+  expect(await asks(1)).toEqual([7, 8, 9, 1]);
+  expect(asked.value).toMatchObject({ prompt: "The owl reads at", text: " night" });
+  // What is shown is what was typed.
+  expect(before(spoken.value!, 1)).toBe("the owl raeds at");
+});
+
 test("what was drawn is explained with what the text says itself, as it was drawn", async () => {
   const questions = serve({ complete: said, explain: json({ candidates: [] }), stats: stats() });
   const recent = async (temperature: number) => {

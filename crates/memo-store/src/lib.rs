@@ -62,8 +62,8 @@ pub use self::selection::{DocumentFilter, Selection};
 pub use self::snapshot::{
     Beside, Breakdown, Candidate, CandidateShares, ClassMembers, ClosestPassages, Completion,
     CompletionChoice, CompletionOptions, CompletionStream, CompletionToken, CompletionTokens,
-    ContentKind, ContextBreakdown, ContextUnit, CountedToken, DigestReport, Document,
-    DocumentChange, DocumentDiff, DocumentMatches, DocumentState, DocumentText, Excerpt,
+    ContentKind, ContextBreakdown, ContextUnit, ContinuedPrompt, CountedToken, DigestReport,
+    Document, DocumentChange, DocumentDiff, DocumentMatches, DocumentState, DocumentText, Excerpt,
     Explanation, Fact, Facts, FindOptions, FinishReason, ForgetPreview, GeneralCandidate,
     GeneralSource, GeneralUnit, GraphStats, LexiconStats, MatchKind, MatchedContext, MemoryFill,
     MixtureShares, ModelCopy, ModelDiff, Passage, PreviewDocument, PromptDiff, PromptMatch,

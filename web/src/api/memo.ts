@@ -110,7 +110,7 @@ export async function* complete(
 }
 
 export const tint = (text: string, reading: Reading) => call<wire.TokenList>("read", { json: { text, ...reading } });
-export const explain = (prompt: string, how: Reading & Asking) =>
+export const explain = (prompt: string | number[], how: Reading & Asking) =>
   call<wire.Explanation>("explain", { json: { prompt, candidates: 5, ...how } });
 export const breakdown = (prompt: string, reading: Reading) =>
   call<wire.Breakdown>("breakdown", { json: { prompt, candidates: 5, ...reading } });

@@ -42,7 +42,7 @@ export const stale = computed(() => {
 /** What is shown, word by word. */
 export const words = computed(() => wordsIn(spoken.value?.tokens ?? []));
 
-/** Everything before a token. */
+/** Everything that is shown before a token. */
 export function before({ prompt, tokens }: Pick<Spoken, "prompt" | "tokens">, index: number): string {
   return (
     prompt +
@@ -51,6 +51,20 @@ export function before({ prompt, tokens }: Pick<Spoken, "prompt" | "tokens">, in
       .map((token) => token.text)
       .join("")
   );
+}
+
+/** What a token was chosen after, which is not what was typed if the prompt was put right, and the token's text as it follows that. */
+export function context(spoken: Spoken, index: number): { prompt: string; tokens: number[] | null; text: string } {
+  const continued = spoken.done?.continued;
+  const text = spoken.tokens[index]?.text ?? "";
+  if (!continued) return { prompt: before(spoken, index), tokens: null, text };
+  const earlier = spoken.tokens.slice(0, index);
+  const texts = earlier.map((token, at) => (at === 0 ? continued.next : token.text));
+  return {
+    prompt: continued.text + texts.join(""),
+    tokens: [...continued.tokens, ...earlier.map(({ token }) => token)],
+    text: index === 0 ? continued.next : text,
+  };
 }
 
 /** Completes the prompt, token by token as they come. */

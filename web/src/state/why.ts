@@ -9,17 +9,17 @@ import { say } from "./notice";
 import { asking } from "./partner";
 import { section } from "./place";
 import { reading } from "./switch";
-import { before, chosen, spoken, stale, words } from "./text";
+import { chosen, context, spoken, stale, words } from "./text";
 
 export const explanation = new Answer<Explanation>();
 
-/** What stands before the chosen token, the token, and the word that it is a piece of, if it is no word of its own. */
+/** What the chosen token was chosen after, the token, and the word that it is a piece of, if it is no word of its own. */
 export const asked = computed(() => {
   const [text, index] = [spoken.value, chosen.value];
   const token = index === null ? null : text?.tokens[index];
   if (!text || !token || index === null) return null;
   const word = words.value.find(({ start, end }) => start <= index && index < end);
-  return { prompt: before(text, index), token, word: word && word.end - word.start > 1 ? word : null };
+  return { ...context(text, index), token, word: word && word.end - word.start > 1 ? word : null };
 });
 
 /** The candidate whose evidence is shown, by its token; the chosen token's own unless another was picked. */
@@ -45,7 +45,8 @@ export function choose(index: number): void {
   section.value = "why";
 }
 
-const question = computed(() => asked.value?.prompt ?? null);
+/** As JSON, so that it is the same question while more is said after the token. */
+const question = computed(() => asked.value && JSON.stringify(asked.value.tokens ?? asked.value.prompt));
 
 /** How much of what the text says itself was read for what is shown. */
 export const recency = computed<memo.Reading>(() => {
@@ -57,7 +58,7 @@ effect(() => {
   const [prompt, how] = [question.value, { ...recency.value, ...reading.value, ...asking.value }];
   void transaction.value;
   if (prompt === null) explanation.clear();
-  else void explanation.ask(() => memo.explain(prompt, how));
+  else void explanation.ask(() => memo.explain(JSON.parse(prompt) as string | number[], how));
 });
 
 /** The last edit made here, to be undone. */

@@ -30,7 +30,7 @@ export function Why() {
       {about && (
         <>
           <p class="said">
-            <strong>“{visible(about.word?.text ?? about.token.text)}”</strong>
+            <strong>“{visible(about.word?.text ?? about.text)}”</strong>
             {about.word && <Pieces word={about.word} />}
             <span class="detail">
               <Sureness />
@@ -43,7 +43,7 @@ export function Why() {
           <button class="link inside-link" onClick={() => look(about.prompt, about.token.token, recency.value)}>
             How it came about, layer by layer
           </button>
-          <EditForm key={about.prompt} prompt={about.prompt} token={about.token.text} />
+          <EditForm key={about.prompt} prompt={about.prompt} token={about.text} />
         </>
       )}
     </section>

@@ -451,6 +451,21 @@ class PromptMatch(Result):
 
 
 @dataclass(frozen=True)
+class ContinuedPrompt(Result):
+    """A prompt as it was continued, where that is not as it was typed: put right as the memory has it, or without the
+    word that it ends in, which the memory then says whole."""
+
+    text: str
+    """The text after which the completion's first token was chosen: what explains the completion explains what follows
+    this."""
+    tokens: list[int]
+    """Its tokens."""
+    next: str
+    """That first token, as it stands in the memory. The completion shows it without what was typed of it already, and
+    after the rest of a word that was only begun."""
+
+
+@dataclass(frozen=True)
 class StretchSource(Result):
     """Where a stretch of a completion stands."""
 
@@ -489,6 +504,7 @@ class Completion(CompletionMixin):
     _nested: ClassVar[Mapping[str, type[Result]]] = {
         "tokens": CompletionToken,
         "matched": PromptMatch,
+        "continued": ContinuedPrompt,
         "sources": Stretch,
         "closest": Passage,
     }
@@ -505,6 +521,8 @@ class Completion(CompletionMixin):
     """The seed of its draws, which draws it again; none if nothing was drawn."""
     matched: PromptMatch | None
     """How the prompt was found in the memory, if that was looked for."""
+    continued: ContinuedPrompt | None
+    """What was continued, if that is not the prompt as it was typed."""
     sources: list[Stretch] | None
     """Where its stretches stand in the documents; none if that was not asked for, or if the model is frozen."""
     closest: list[Passage] | None
@@ -674,6 +692,8 @@ class Explanation(ExplanationMixin):
 
     _nested: ClassVar[Mapping[str, type[Result]]] = {"candidates": Candidate}
 
+    prompt: str
+    """The text whose continuation is explained."""
     prediction: str
     """The most probable token, as text."""
     candidates: list[Candidate]

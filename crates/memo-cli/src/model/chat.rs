@@ -4,12 +4,13 @@
 //! lines are read as they are.
 
 use super::complete::{CompletionOutput, continued};
-use super::explain::ExplanationOutput;
+use super::explain::print_explanation;
 use super::snapshot;
 use crate::args::model::ChatOptions;
 use crate::output::{ERROR, FAINT, Report, styled};
+use crate::printed::Printed;
 use crate::progress::Progress;
-use memo_store::{ReadOptions, Snapshot};
+use memo_store::{Explanation, ReadOptions, Snapshot};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use serde::Serialize;
@@ -178,7 +179,7 @@ fn why(
     said: &CompletionOutput,
     number: Option<&str>,
     read: &ReadOptions,
-) -> anyhow::Result<ExplanationOutput> {
+) -> anyhow::Result<Printed<Explanation>> {
     let tokens = &said.completion.tokens;
     let number = match number.map(str::trim) {
         None => 1,
@@ -189,9 +190,7 @@ fn why(
     let before = &tokens[..(number - 1).min(tokens.len())];
     let mut context = said.said.clone();
     context.extend(before.iter().map(|token| token.token));
-    let text: String = before.iter().map(|token| token.text.as_str()).collect();
-    let explanation = model.explain_tokens(&context, CANDIDATES, read)?;
-    Ok(ExplanationOutput { prompt: format!("{}{text}", said.prompt), explanation })
+    Ok(Printed::new(model.explain_tokens(&context, CANDIDATES, read)?, print_explanation))
 }
 
 #[derive(Serialize)]

@@ -78,7 +78,10 @@ impl CompletionOutput {
                 let (typed, remembered) = (typed.trim(), remembered.trim());
                 format!("nearly: the memory has {remembered:?} where you have {typed:?}")
             }
-            (MatchKind::Near, ..) => "nearly: the same words in another layout".to_owned(),
+            (MatchKind::Near, ..) => match &self.completion.continued {
+                Some(continued) => format!("nearly: the memory has {:?}", continued.text),
+                None => "nearly: the same words in another layout".to_owned(),
+            },
             (MatchKind::General, ..) => {
                 format!(
                     "only the last {tokens} of {of} tokens are known; what follows them may be of anything"

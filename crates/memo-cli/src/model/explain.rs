@@ -10,66 +10,50 @@ use memo_store::{
     ClosestPassages, ContextUnit, Excerpt, Explanation, GeneralCandidate, GeneralSource,
     GeneralUnit, Passage, ReadOptions, SlotEvidence,
 };
-use serde::Serialize;
-use std::fmt::{Display, Formatter};
+use std::fmt::Formatter;
 
-#[derive(Serialize)]
-pub(super) struct ExplanationOutput {
-    pub(super) prompt: String,
-    #[serde(flatten)]
-    pub(super) explanation: Explanation,
-}
-
-impl Display for ExplanationOutput {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{}", styled(TITLE, format!("after {:?}", self.prompt)))?;
-        for candidate in &self.explanation.candidates {
-            let bar = "█".repeat((candidate.probability * 20.0).round() as usize);
-            let text = format!("{:?}", candidate.text);
-            writeln!(
-                f,
-                "  {:<16} {:>6.2} %  {}",
-                styled(tint(candidate.probability), format!("{text:<16}")),
-                100.0 * candidate.probability,
-                styled(tint(candidate.probability), bar)
-            )?;
-            // Contexts that differ only in length and hold the same evidence share a line.
-            for alike in candidate.evidence.chunk_by(alike) {
-                writeln!(f, "      {}", styled(FAINT, line(alike)))?;
-            }
-            for general in &candidate.general {
-                writeln!(f, "      {}", styled(FAINT, generalized(general)))?;
-                for GeneralSource { differences, place } in &general.sources {
-                    let differ =
-                        differences.iter().map(|[ours, theirs]| format!("{ours} as {theirs}"));
-                    let details = format!(
-                        "token {}, {}",
-                        place.offset,
-                        differ.collect::<Vec<_>>().join(", ")
-                    );
-                    let document = styled(GOOD, &place.document);
-                    writeln!(
-                        f,
-                        "      {document} {}  {}",
-                        styled(FAINT, details),
-                        passage(&place.excerpt)
-                    )?;
-                }
-            }
-            rules::print_steps(&candidate.derivation, "      ", f)?;
-            for source in &candidate.sources {
-                let place = format!("token {}, {} match", source.offset, source.match_tokens);
-                let document = styled(GOOD, &source.document);
+pub(super) fn print_explanation(
+    explanation: &Explanation,
+    f: &mut Formatter<'_>,
+) -> std::fmt::Result {
+    writeln!(f, "{}", styled(TITLE, format!("after {:?}", explanation.prompt)))?;
+    for candidate in &explanation.candidates {
+        let bar = "█".repeat((candidate.probability * 20.0).round() as usize);
+        let text = format!("{:?}", candidate.text);
+        writeln!(
+            f,
+            "  {:<16} {:>6.2} %  {}",
+            styled(tint(candidate.probability), format!("{text:<16}")),
+            100.0 * candidate.probability,
+            styled(tint(candidate.probability), bar)
+        )?;
+        // Contexts that differ only in length and hold the same evidence share a line.
+        for alike in candidate.evidence.chunk_by(alike) {
+            writeln!(f, "      {}", styled(FAINT, line(alike)))?;
+        }
+        for general in &candidate.general {
+            writeln!(f, "      {}", styled(FAINT, generalized(general)))?;
+            for GeneralSource { differences, place } in &general.sources {
+                let differ = differences.iter().map(|[ours, theirs]| format!("{ours} as {theirs}"));
+                let details =
+                    format!("token {}, {}", place.offset, differ.collect::<Vec<_>>().join(", "));
+                let document = styled(GOOD, &place.document);
                 writeln!(
                     f,
                     "      {document} {}  {}",
-                    styled(FAINT, place),
-                    words(&source.excerpt)
+                    styled(FAINT, details),
+                    passage(&place.excerpt)
                 )?;
             }
         }
-        Ok(())
+        rules::print_steps(&candidate.derivation, "      ", f)?;
+        for source in &candidate.sources {
+            let place = format!("token {}, {} match", source.offset, source.match_tokens);
+            let document = styled(GOOD, &source.document);
+            writeln!(f, "      {document} {}  {}", styled(FAINT, place), words(&source.excerpt))?;
+        }
     }
+    Ok(())
 }
 
 /// Whether two contexts are the same apart from their lengths.
@@ -153,7 +137,7 @@ pub(crate) fn explain(
         options.candidates as usize,
         &options.reading.options(ReadOptions::default()),
     )?;
-    Ok(Box::new(ExplanationOutput { prompt, explanation }))
+    Ok(Box::new(Printed::new(explanation, print_explanation)))
 }
 
 /// Prints passages, each with its place and the words that it shares.

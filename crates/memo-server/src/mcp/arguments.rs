@@ -52,7 +52,7 @@ pub(crate) struct Complete {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Explain {
-    /// The text before the words in question.
+    /// The text before the words in question; after a completion that has `continued`, its `text`.
     pub(crate) prompt: String,
     /// The most continuations, 3 by default.
     #[schema(minimum = 1, maximum = 50)]

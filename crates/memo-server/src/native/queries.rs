@@ -3,16 +3,16 @@
 use crate::app::{App, AppState};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Query};
-use crate::generate::{checked, encode_prompt, generate_with, score};
+use crate::generate::{check_prompt, checked, encode_prompt, generate_with, score};
 use crate::partner::{Beside, Mode, PartnerExplanation, WeightField, beside};
 use crate::server::Chosen;
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use memo::readout::Sampling;
 use memo_store::{
-    ClosestPassages, Completion, CompletionOptions, CompletionStream, CompletionToken, Explanation,
-    FindOptions, FinishReason, MatchedContext, Passage, PromptMatch, ReadOptions, Stretch,
-    TextMatches, fresh_seed,
+    ClosestPassages, Completion, CompletionOptions, CompletionStream, CompletionToken,
+    ContinuedPrompt, Explanation, FindOptions, FinishReason, MatchedContext, Passage, PromptMatch,
+    ReadOptions, Stretch, TextMatches, fresh_seed,
 };
 use memo_text::StreamDecoder;
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,8 @@ pub(crate) struct CompletionEnd {
     seed: Option<u64>,
     /// How the prompt was found in the memory.
     matched: Option<PromptMatch>,
+    /// What was continued, if that is not the prompt as it was typed.
+    continued: Option<ContinuedPrompt>,
     /// Where its stretches stand in the documents, if that was asked for.
     sources: Option<Vec<Stretch>>,
     /// The passages that share the most with the prompt, if the memory does not know it.
@@ -160,6 +162,7 @@ pub(crate) async fn complete(
                     tokens_per_second: completion.tokens_per_second,
                     seed: completion.seed,
                     matched: completion.matched,
+                    continued: completion.continued,
                     sources: completion.sources,
                     closest: completion.closest,
                 })
@@ -252,10 +255,20 @@ pub(crate) async fn read_text(
     Ok(axum::Json(TokenList { tokens: tokens.await? }))
 }
 
+/// A text, or its tokens.
+#[derive(Deserialize, ToSchema)]
+#[serde(untagged, expecting = "must be a text or a list of tokens")]
+pub(crate) enum TextOrTokens {
+    Text(String),
+    Tokens(Vec<u32>),
+}
+
 /// A prompt whose continuation is to be explained.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct ExplainRequest {
-    prompt: String,
+    /// A text, or tokens. A token of a completion is explained by the tokens before it; where the completion has `continued`, these
+    /// begin with its `tokens`.
+    prompt: TextOrTokens,
     /// The number of candidates, 5 by default.
     candidates: Option<usize>,
     /// Whether a partner's candidates are shown too, where there is one: not in mode `memory`.
@@ -292,16 +305,26 @@ pub(crate) async fn explain(
     let read = reading(generalize, recent);
     let worker = App::clone(&app);
     let explanation = app.workers.run(move |seat| {
+        let tokens = match &prompt {
+            TextOrTokens::Text(text) => encode_prompt(&worker, text)?,
+            TextOrTokens::Tokens(tokens) => {
+                check_prompt(tokens, worker.config.limits.prompt)?;
+                worker.model.read()?.config().memory.check_tokens(tokens)?;
+                tokens.clone()
+            }
+        };
         let partner = match beside(&worker, mode, weight)? {
             None => None,
             Some((partner, weight)) => {
-                let tokens = encode_prompt(&worker, &prompt)?;
                 let model = seat.wait_for(|| partner.ask(&tokens))?;
                 let snapshot = worker.model.read()?;
                 Some(partner.explain(&snapshot, &tokens, &model, weight, &read, count)?)
             }
         };
-        let explanation = worker.model.read()?.explain(&prompt, count, &read)?;
+        let mut explanation = worker.model.read()?.explain_tokens(&tokens, count, &read)?;
+        if let TextOrTokens::Text(text) = prompt {
+            explanation.prompt = text;
+        }
         Ok(ExplanationBeside { explanation, partner })
     });
     Ok(axum::Json(explanation.await?))

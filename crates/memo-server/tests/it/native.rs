@@ -26,6 +26,43 @@ async fn an_unknown_prompt_is_answered_with_the_closest_passages() {
     assert_eq!(known["closest"], Value::Null);
 }
 
+/// The evidence of a completion is that of what was continued, not of what was typed.
+#[tokio::test]
+async fn a_prompt_that_was_put_right_is_explained_as_it_was_continued() {
+    let new = NewModel { tokenizer: Tokenizer::gpt2(), ..NewModel::default() };
+    let server = Server::start(&new, Config::default()).await;
+    let mut client = server.client().await;
+    client.ok("/api/documents", &json!({"text": OWL, "id": "owl"})).await;
+    for (typed, text) in [
+        ("The owl raeds at", "The owl reads at"),
+        ("The owl reads at ", "The owl reads at"),
+        ("The owl rea", "The owl"),
+    ] {
+        let asked = json!({"prompt": typed, "max_tokens": 3});
+        let said = client.ok("/api/complete", &asked).await;
+        let continued = &said["continued"];
+        assert_eq!(continued["text"], text, "{said}");
+        let why = client.ok("/api/explain", &json!({"prompt": continued["tokens"]})).await;
+        assert_eq!((&why["prompt"], &why["prediction"]), (&json!(text), &continued["next"]));
+        let tokens = continued["tokens"].as_array().unwrap().len();
+        let best = &why["candidates"][0];
+        assert_eq!(best["token"], said["tokens"][0]["token"], "{why}");
+        assert_eq!(best["sources"][0]["match_tokens"], tokens, "{why}");
+        let streamed = json!({"prompt": typed, "max_tokens": 3, "stream": true});
+        let events = client.post("/api/complete", &streamed).await.events();
+        assert_eq!(&events.last().unwrap()["continued"], continued);
+    }
+    for (prompt, message) in [
+        (json!([1 << 30]), "outside the vocabulary"),
+        (json!([-1]), "must be a text or a list of tokens"),
+        (json!({}), "must be a text or a list of tokens"),
+    ] {
+        let refused = client.post("/api/explain", &json!({ "prompt": prompt })).await;
+        assert_eq!(refused.status, 400, "{}", refused.text());
+        assert!(refused.text().contains(message), "{}", refused.text());
+    }
+}
+
 /// A probability is the sum of what is shown of it, and pairs of tokens have no noise.
 #[tokio::test]
 async fn a_look_inside_adds_up() {

@@ -10,7 +10,8 @@ use super::loops::LastTokens;
 use super::search::{Found, Search};
 use super::stop::StopFilter;
 use super::{
-    MatchKind, MatchedContext, Passage, PromptMatch, ReadOptions, Snapshot, Stretch, TokenScore,
+    ContinuedPrompt, MatchKind, MatchedContext, Passage, PromptMatch, ReadOptions, Snapshot,
+    Stretch, TokenScore,
 };
 use crate::error::Error;
 use memo::readout::{
@@ -227,6 +228,8 @@ pub struct Completion {
     pub seed: Option<u64>,
     /// How the prompt was found in the memory, if that was looked for.
     pub matched: Option<PromptMatch>,
+    /// What was continued, if that is not the prompt as it was typed.
+    pub continued: Option<ContinuedPrompt>,
     /// Where its stretches stand in the documents; none if that was not asked for, or if the model is frozen.
     pub sources: Option<Vec<Stretch>>,
     /// The passages that share the most with the prompt, the closest first, if the memory does not know it; none if it does, if that
@@ -294,8 +297,8 @@ pub struct CompletionStream {
     /// Text of the prompt's last word that was not typed, if the prompt was put right.
     owed: String,
     prompt: Vec<u32>,
-    /// The prompt as it is continued, once there is a token: put right, its end chosen again, and of a long one the last tokens.
-    said: Vec<u32>,
+    /// The prompt as it is continued, once there is a token, if that is not as it was typed.
+    continued: Option<ContinuedPrompt>,
     /// The last tokens of the completion.
     last: LastTokens,
     /// Taken when the text ends.
@@ -323,7 +326,7 @@ impl CompletionStream {
             quoting: false,
             owed: String::new(),
             prompt: prompt.to_vec(),
-            said: prompt.to_vec(),
+            continued: None,
             last: LastTokens::default(),
             decoder: Some(StreamDecoder::after(tokenizer, prompt)),
             filter: StopFilter::new(&options.stop),
@@ -467,8 +470,13 @@ impl CompletionStream {
             Chosen::End(reason) => return self.end(reason),
         };
         let token = choice.token;
+        let ends = token == self.tokenizer.eos() || self.options.sampling.stop.contains(&token);
+        if self.generated == 0 && self.generation.context() != self.prompt {
+            let tokens = self.generation.context();
+            self.continued = Some(ContinuedPrompt::new(&self.tokenizer, tokens, token, ends));
+        }
         self.generation.accept(choice);
-        if token == self.tokenizer.eos() || self.options.sampling.stop.contains(&token) {
+        if ends {
             // Bytes of a character that the document itself does not complete.
             let rest = self.decoder.take().map_or_else(String::new, StreamDecoder::finish);
             self.filter.append(&rest);
@@ -517,6 +525,8 @@ impl CompletionStream {
             self.begin_after(&after, Scratch::default());
             self.decoder = Some(decoder);
             if beyond {
+                let before = &after[..after.len() - 1];
+                self.continued = Some(ContinuedPrompt::new(&self.tokenizer, before, token, false));
                 self.generation.count(token);
                 self.take(CompletionToken::new(token, text, score, context));
             }
@@ -533,9 +543,6 @@ impl CompletionStream {
 
     /// Adds a token to the completion.
     fn take(&mut self, token: CompletionToken) {
-        if let (0, [said @ .., _]) = (self.generated, self.generation.context()) {
-            self.said = said.to_vec();
-        }
         self.generated += 1;
         self.last.push(token.token);
         self.filter.push(token);
@@ -574,10 +581,9 @@ impl CompletionStream {
         self.healing.as_ref().map_or(self.generation.context(), Healing::context)
     }
 
-    /// The tokens that the first one of the completion was chosen after, as far as they can matter: those of the prompt, put
-    /// right if it was nearly known.
+    /// The tokens that the first one of the completion was chosen after: those of the prompt, put right if it was nearly known.
     pub fn continued(&self) -> &[u32] {
-        &self.said
+        self.continued.as_ref().map_or(&self.prompt, |continued| &continued.tokens)
     }
 
     /// Tokens generated so far, those of stop texts included.
@@ -666,6 +672,7 @@ impl CompletionStream {
             finish_reason: self.finish.unwrap_or(FinishReason::Cancelled),
             tokens_per_second: self.generated as f64 / start.elapsed().as_secs_f64().max(1e-9),
             matched: self.matched.clone(),
+            continued: self.continued.clone(),
             seed: self.options.seed_used(),
             sources: None,
             closest: None,

@@ -14,6 +14,8 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Explanation {
+    /// The text whose continuation is explained.
+    pub prompt: String,
     /// The most probable token, as text.
     pub prediction: String,
     /// The most probable tokens, the likeliest first.
@@ -135,7 +137,10 @@ impl Snapshot {
         count: usize,
         read: &ReadOptions,
     ) -> Result<Explanation, Error> {
-        self.explain_tokens(&self.tokenizer.encode(prompt)?, count, read)
+        let context = self.tokenizer.encode(prompt)?;
+        let explanation = self.explain_tokens(&context, count, read)?;
+        // A tokenizer may not know every word of it.
+        Ok(Explanation { prompt: prompt.to_owned(), ..explanation })
     }
 
     /// Explains the `count` most probable tokens after those of a context.
@@ -179,7 +184,7 @@ impl Snapshot {
             });
         }
         let prediction = candidates.first().map_or_else(String::new, |c| c.text.clone());
-        Ok(Explanation { prediction, candidates })
+        Ok(Explanation { prompt, prediction, candidates })
     }
 
     /// Where the longest end of a context is followed by a token, in live documents. The longest matches first.

@@ -1,5 +1,6 @@
-//! How a prompt is known: whether it stands in the memory as it is, nearly, only its end, or not at all.
+//! How a prompt is known: whether it stands in the memory as it is, nearly, only its end, or not at all; and what was continued in its place.
 
+use memo_text::Tokenizer;
 use serde::Serialize;
 
 /// How a prompt was found in the memory.
@@ -16,6 +17,35 @@ pub struct PromptMatch {
     pub typed: Option<String>,
     /// What the memory has in its place.
     pub remembered: Option<String>,
+}
+
+/// A prompt as it was continued, where that is not as it was typed: put right as the memory has it, or without the word that it ends
+/// in, which the memory then says whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ContinuedPrompt {
+    /// The text after which the completion's first token was chosen: what explains the completion explains what follows this.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: Vec<u32>,
+    /// That first token, as it stands in the memory. The completion shows it without what was typed of it already, and after the
+    /// rest of a word that was only begun.
+    pub next: String,
+}
+
+impl ContinuedPrompt {
+    /// A prompt that was continued by a token; `end` says that the token is no text.
+    pub(super) fn new(tokenizer: &Tokenizer, tokens: &[u32], next: u32, end: bool) -> Self {
+        let text = tokenizer.decode_lossy(tokens);
+        let with_next = tokenizer.decode_lossy(&[tokens, &[next]].concat());
+        let next = match with_next.strip_prefix(&text) {
+            _ if end => String::new(),
+            Some(next) => next.to_owned(),
+            // A character of which the prompt has some bytes and the token others.
+            None => tokenizer.decode_lossy(&[next]),
+        };
+        ContinuedPrompt { text, tokens: tokens.to_vec(), next }
+    }
 }
 
 impl PromptMatch {

@@ -52,7 +52,7 @@ pub use self::general::{GeneralCandidate, GeneralSource, GeneralUnit};
 pub use self::graphs::GraphStats;
 pub use self::knowledge::{Fact, Facts, Rule, RulesPreview};
 pub use self::lexicon::{ClassMembers, WordClass};
-pub use self::matched::{MatchKind, PromptMatch};
+pub use self::matched::{ContinuedPrompt, MatchKind, PromptMatch};
 pub use self::preview::{ForgetPreview, PreviewDocument};
 pub use self::prove::Proof;
 pub use self::reading::ReadOptions;

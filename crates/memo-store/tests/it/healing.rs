@@ -2,7 +2,8 @@
 
 use memo::readout::Sampling;
 use memo_store::{
-    CompletionOptions, CompletionStream, FinishReason, MatchKind, NewDocument, NewModel, Store,
+    CompletionOptions, CompletionStream, FinishReason, MatchKind, NewDocument, NewModel,
+    ReadOptions, Store,
 };
 use memo_text::Tokenizer;
 
@@ -177,6 +178,44 @@ fn a_careless_prompt_is_continued_wherever_it_ends() {
             // Where the end alone is a quote, what comes before it does not matter.
             let kind = done.matched.unwrap().kind;
             assert!(matches!(kind, MatchKind::Near | MatchKind::Verbatim), "{prompt}: {kind:?}");
+        }
+    });
+}
+
+/// What explains a completion is what was continued: each token is the likeliest after the tokens before it, and has a source that
+/// has them too; and what was continued, the first token and the rest are the text that was memorized.
+#[test]
+fn a_completion_says_what_was_continued() {
+    each(|store| {
+        for (prompt, remembered) in [
+            ("Night after nihgt the old owl in the barn", "night the old owl in the barn"),
+            ("Night after night the old owl in the bran ", "owl in the barn"),
+            ("night after night the old OWL in the barn was rea", "owl in the barn was reading"),
+            ("Night after night the old owl ", "the old owl"),
+            ("Night after night the old owl in the barn was rea", "in the barn was"),
+            ("old owl in the barn", " old owl in the barn"),
+            ("the nayve café owner asked", "the naïve café owner asked"),
+        ] {
+            let done = store.complete(prompt, &CompletionOptions::greedy(5)).unwrap();
+            let continued = done.continued.unwrap_or_else(|| panic!("{prompt} as it is"));
+            let at = continued.text.find(remembered);
+            let at = at.unwrap_or_else(|| panic!("{prompt}: {}", continued.text));
+            let mut context = continued.tokens;
+            assert_eq!(store.tokenizer().decode_lossy(&context), continued.text);
+            let rest: String = done.tokens[1..].iter().map(|token| token.text.as_str()).collect();
+            let said = format!("{}{}{rest}", &continued.text[at..], continued.next);
+            assert!(TEXT.contains(&said), "{prompt}: {said}");
+            for token in done.tokens {
+                let why = store.explain_tokens(&context, 1, &ReadOptions::default()).unwrap();
+                let candidate = &why.candidates[0];
+                assert_eq!(candidate.token, token.token, "{prompt}: {:?}", why.prompt);
+                assert!(candidate.sources[0].match_tokens > 3, "{prompt}: {:?}", why.prompt);
+                context.push(token.token);
+            }
+        }
+        // As it is, or unknown.
+        for prompt in ["Night after night the old owl", "Nobody has ever heard zyx"] {
+            assert_eq!(store.complete(prompt, &greedy()).unwrap().continued, None, "{prompt}");
         }
     });
 }
