@@ -200,5 +200,9 @@ def test_what_there_is_not_is_refused() -> None:
         assert says in str(refused.value)
     with pytest.raises(InvalidError, match="composition='bind' is not linear"):
         DenseMemo(100, 64, 2, 2, composition="bind").Prj(1)
+    with pytest.raises(InvalidError, match="composition='product' is not linear"):
+        DenseMemo(100, 64, 2, 2, composition="product").Prj(1)
+    with pytest.raises(InvalidError, match="the product composition needs Gaussian codes"):
+        DenseMemo(100, 64, 2, 2, codes="hadamard", composition="product")
     with pytest.raises(InvalidError, match="forgetting completely needs the `exact` distiller"):
         DenseMemo(100, 64, 2, 2).forget(NUMBERS, completely=True)

@@ -58,6 +58,12 @@ pub enum ConfigError {
         /// The number of layers l.
         layers: usize,
     },
+    /// Products of Hadamard codes are codes of other tokens.
+    #[error(
+        "the product composition needs Gaussian codes: the product of two Hadamard codes is the code of another token, so that sequences are \
+         mistaken for others; take the bind composition, or Gaussian codes"
+    )]
+    ProductOfHadamard,
     /// α outside [0, 1].
     #[error("blend α = {0} must be between 0 (computed) and 1 (stored)")]
     Blend(f32),

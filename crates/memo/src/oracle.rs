@@ -196,14 +196,33 @@ impl Oracle {
         alike / window.len() as f64
     }
 
-    /// The product of two sequences' codes: 1 for equal ones; with linear composition also the share of equal tokens.
+    /// The product of two sequences' codes: 1 for equal ones; with linear composition also the share of equal tokens. With products
+    /// it follows from the moments of Gaussians, and is 1 for the same tokens in another order.
     fn alike(&self, a: &[Option<u32>], b: &[Option<u32>]) -> f64 {
         let equal = a.iter().zip(b).filter(|(x, y)| x.is_some() && x == y).count();
         match self.config.composition {
             Composition::Jlt => equal as f64 / a.len() as f64,
             Composition::Bind => f64::from(u8::from(equal == a.len())),
+            Composition::Product => alike_products(a, b),
         }
     }
+}
+
+/// The expected product of two element-wise products of Gaussian codes, each brought to length 1; 0 where a token is missing.
+fn alike_products(a: &[Option<u32>], b: &[Option<u32>]) -> f64 {
+    let mut times: BTreeMap<u32, [i32; 2]> = BTreeMap::new();
+    for (side, sequence) in [a, b].into_iter().enumerate() {
+        for token in sequence {
+            let Some(token) = token else { return 0.0 };
+            times.entry(*token).or_default()[side] += 1;
+        }
+    }
+    // E[gᵏ] = 1·3·5 ⋯ (k − 1) for even k.
+    let moment = |k: i32| -> f64 {
+        if k % 2 == 1 { 0.0 } else { (1..k).step_by(2).map(f64::from).product() }
+    };
+    let factor = |[m, n]: &[i32; 2]| moment(m + n) / (moment(2 * m) * moment(2 * n)).sqrt();
+    times.values().map(factor).product()
 }
 
 /// The last `span` tokens of a text, with `None` for those before its beginning.
@@ -220,6 +239,20 @@ mod tests {
         config.recall = Recall::Computed;
         change(&mut config);
         Oracle::new(&config).unwrap()
+    }
+
+    #[test]
+    fn products_ignore_order_and_resemble_where_tokens_repeat() {
+        let alike = |a: &[u32], b: &[u32]| {
+            let some = |tokens: &[u32]| tokens.iter().copied().map(Some).collect::<Vec<_>>();
+            alike_products(&some(a), &some(b))
+        };
+        assert_eq!(alike(&[1, 2, 3], &[3, 1, 2]), 1.0);
+        assert_eq!(alike(&[1, 2, 3], &[1, 2, 4]), 0.0);
+        // E[a²b²] over E[a⁴]; E[a⁴] over √(E[a⁶]·E[a²]) where one pair is a token more of the other.
+        assert!((alike(&[1, 1], &[2, 2]) - 1.0 / 3.0).abs() < 1e-12);
+        assert!((alike(&[1, 1, 1], &[1, 2, 2]) - 3.0 / 45f64.sqrt()).abs() < 1e-12);
+        assert_eq!(alike_products(&[None, Some(1)], &[None, Some(1)]), 0.0);
     }
 
     #[test]

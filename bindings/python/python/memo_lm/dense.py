@@ -87,9 +87,9 @@ class DenseMemo(TokenModel):
         words_from: Iterable[str] | None = None,
         seed: int = 0,
         codes: Literal["gaussian", "hadamard"] = "gaussian",
-        composition: Literal["jlt", "bind"] = "jlt",
+        composition: Literal["jlt", "bind", "product"] = "jlt",
         recall: Literal["stored", "computed"] | float = "stored",
-        distiller: Literal["memory", "exact", "off"] = "memory",
+        distiller: Literal["memory", "unclamped", "exact", "off"] = "memory",
         stride: Literal["token", "block"] = "token",
         edges: Literal["inside", "padded"] = "inside",
         update_rows: int = 1024,
@@ -98,9 +98,10 @@ class DenseMemo(TokenModel):
     ) -> None:
         """The defaults are the paper's equations; vocab or a tokenizer must be given.
 
-        tokenizer, words_from: as in `Memo.create`; vocab is then the tokenizer's. recall: where retrieval takes codes
+        tokenizer, words_from: as in `Memo.create`; vocab is then the tokenizer's. composition: how codes of a block become one, by
+        the paper's Prj, by binding, or by the authors' product, which ignores order. recall: where retrieval takes codes
         of inner sequences from: the inner memories, the composition, or a blend, by the share α of the stored ones.
-        distiller: how inner memories avoid storing a sequence twice. stride: whether a window ends at every token, or
+        distiller: how inner memories avoid storing a sequence twice; "unclamped" is the paper's Φ as printed. stride: whether a window ends at every token, or
         windows tile the text. edges: whether windows may reach before the beginning. memory_limit: refuse to take more
         bytes, as in "2GiB".
         """
@@ -299,7 +300,7 @@ class DenseMemo(TokenModel):
         matrix = self._memo.projection(whole("layer", layer))
         if matrix is None:
             last = layer == self.config["layers"]
-            why = "the last layer has none" if last else "composition='bind' is not linear"
+            why = "the last layer has none" if last else f"composition='{self.config['composition']}' is not linear"
             raise InvalidError(f"there is no Prj of layer {layer}: {why}")
         return matrix
 

@@ -29,9 +29,9 @@ class Oracle(TokenModel):
         *,
         tokenizer: Tokenizer | None = None,
         words_from: Iterable[str] | None = None,
-        composition: Literal["jlt", "bind"] = "jlt",
+        composition: Literal["jlt", "bind", "product"] = "jlt",
         recall: Literal["stored", "computed"] | float = "stored",
-        distiller: Literal["memory", "exact", "off"] = "memory",
+        distiller: Literal["memory", "unclamped", "exact", "off"] = "memory",
         stride: Literal["token", "block"] = "token",
         edges: Literal["inside", "padded"] = "inside",
     ) -> None:

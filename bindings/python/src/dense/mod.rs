@@ -371,7 +371,7 @@ impl DenseMemo {
                 Some(composer @ Composer::Fast(_)) => {
                     Some(Values::of_linear(heads * dim, |unit| composer.code(unit, heads)))
                 }
-                Some(Composer::Bind(_)) | None => None,
+                Some(Composer::Bind(_) | Composer::Product(_)) | None => None,
             };
             Ok((matrix, heads * dim))
         })?;

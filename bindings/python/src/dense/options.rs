@@ -35,10 +35,15 @@ pub(super) fn config(
     stride: &str,
     edges: &str,
 ) -> Result<DenseConfig, Refusal> {
-    let compositions = [("jlt", Composition::Jlt), ("bind", Composition::Bind)];
+    let compositions =
+        [("jlt", Composition::Jlt), ("bind", Composition::Bind), ("product", Composition::Product)];
     let recalls = [("stored", Recall::Stored), ("computed", Recall::Computed)];
-    let distillers =
-        [("memory", Distiller::Memory), ("exact", Distiller::Exact), ("off", Distiller::Off)];
+    let distillers = [
+        ("memory", Distiller::Memory),
+        ("unclamped", Distiller::Unclamped),
+        ("exact", Distiller::Exact),
+        ("off", Distiller::Off),
+    ];
     let strides = [("token", Stride::Token), ("block", Stride::Block)];
     Ok(DenseConfig {
         composition: one_of("composition", composition, &compositions)?,

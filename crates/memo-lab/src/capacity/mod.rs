@@ -139,7 +139,8 @@ impl Grid {
         let head_dims: &[usize] = if quick { &[32] } else { &[16, 32, 64, 128, 256] };
         let most = if quick { QUICK_GAUSSIAN } else { GAUSSIAN };
         let mut shapes = Vec::new();
-        for heads in [2, 4, 8, 16, 32] {
+        let all_heads: &[usize] = if quick { &[2, 8, 32] } else { &[2, 4, 8, 16, 32] };
+        for &heads in all_heads {
             for &head_dim in head_dims {
                 shapes.extend(dims.iter().map(|&dim| Shape { heads, head_dim, dim }));
             }
@@ -162,7 +163,7 @@ impl Grid {
                 }
             }
         }
-        let (dim, most) = if quick { (256, 6) } else { (1024, 8) };
+        let (dim, most) = if quick { (256, 4) } else { (1024, 8) };
         let heads = (1..=most).map(|k| 1usize << k);
         let narrow = heads
             .flat_map(|heads| {

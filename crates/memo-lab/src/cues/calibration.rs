@@ -8,6 +8,7 @@ use super::careless::Damage;
 use super::places::Text;
 use crate::{Error, Share};
 use memo_store::{CompletionOptions, CompletionToken};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// The most tokens of a completion that are judged.
@@ -117,7 +118,7 @@ impl Asked<'_> {
         let careless = Damage::ALL.into_iter().filter(|damage| *damage != Damage::Nothing);
         let careless: Vec<Damage> = careless.collect();
         Kind::ALL
-            .into_iter()
+            .into_par_iter()
             .map(|kind| {
                 let text = if kind == Kind::New { stranger } else { self.text };
                 let mut draws = text.draws(600 + kind as u32);

@@ -15,6 +15,7 @@ use self::places::Text;
 use crate::{Error, Lab, Page, Setting, Share, inputs, seconds};
 use memo_store::{NewDocument, NewModel, Snapshot, Store};
 use memo_text::{Tokenizer, TokenizerSpec};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -164,7 +165,7 @@ fn measure(
     let model = Snapshot::open(&path)?;
     let text = Text::new(memorized, tokenizer.encode(memorized)?, seed);
     let asked = Asked { model: &model, text: &text };
-    let mut answers = Vec::new();
+    let mut answers: Vec<(Question, Share)> = Vec::new();
     for len in TOKENS {
         answers.push((Question::Tokens(len), asked.unique_tokens(len, counts.cues)?));
     }
@@ -175,12 +176,12 @@ fn measure(
         let (right, possible) = asked.next_token(len, counts.places)?;
         answers.extend([(Question::Next(len), right), (Question::Possible(len), possible)]);
     }
-    for damage in Damage::ALL {
+    let careless = Damage::ALL.into_par_iter().map(|damage| {
         let (right, at_once) = asked.careless(damage, counts.careless)?;
         let name = damage.name().to_owned();
-        answers.push((Question::Careless(name.clone()), right));
-        answers.push((Question::CarelessAtOnce(name), at_once));
-    }
+        Ok([(Question::Careless(name.clone()), right), (Question::CarelessAtOnce(name), at_once)])
+    });
+    answers.extend(careless.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten());
     // A frozen model has no texts.
     for inflected in [false, true].into_iter().filter(|_| !source.frozen) {
         answers.push((Question::Keywords(inflected), asked.keywords(inflected, counts.careless)?));

@@ -17,8 +17,12 @@ pub(super) enum Engine {
     Hadamard,
     /// Hadamard codes, bound.
     Bind,
+    /// Gaussian codes composed by the authors' product.
+    Product,
     /// Hadamard codes, linear composition, inner codes from the inner memories: the paper's equation.
     Stored,
+    /// The same with the distiller as the paper prints it.
+    Printed,
     /// The superposed engine as it reads best: back-off with its tables.
     Sparse,
     /// The cells of the superposed engine alone, read by the paper's sum.
@@ -32,7 +36,9 @@ impl Engine {
             Engine::Gaussian => "Gaussian",
             Engine::Hadamard => "Hadamard",
             Engine::Bind => "bind",
+            Engine::Product => "product",
             Engine::Stored => "stored recall",
+            Engine::Printed => "stored recall, Φ as printed",
             Engine::Sparse => "sparse",
             Engine::Cells => "cells alone",
         }
@@ -59,6 +65,12 @@ fn sparse(dim: usize, layers: usize, seed: u64) -> Settings {
     Settings { vocabulary: end + 1, end, seed, heads: HEADS as u32, slots }
 }
 
+/// The authors' model.
+pub(super) fn gaussian(dim: usize, layers: usize, seed: u64) -> Result<DenseMemo, Error> {
+    let config = DenseConfig::authors(VOCABULARY, dim, HEADS, layers);
+    Ok(DenseMemo::new(DenseConfig { seed, ..config })?)
+}
+
 /// A model under test.
 pub(super) enum Model {
     Dense(Box<DenseMemo>),
@@ -80,13 +92,16 @@ impl Model {
         let authors = DenseConfig::authors(VOCABULARY, dim, HEADS, layers);
         let config = match engine {
             Engine::Bind => DenseConfig { composition: Composition::Bind, ..authors },
+            Engine::Product => DenseConfig { composition: Composition::Product, ..authors },
             Engine::Stored => {
                 DenseConfig { recall: Recall::Stored, distiller: Distiller::Exact, ..authors }
             }
+            Engine::Printed => {
+                DenseConfig { recall: Recall::Stored, distiller: Distiller::Unclamped, ..authors }
+            }
             _ => authors,
         };
-        let codes =
-            if engine == Engine::Gaussian { CodeKind::Gaussian } else { CodeKind::Hadamard };
+        let codes = if engine == Engine::Product { CodeKind::Gaussian } else { CodeKind::Hadamard };
         let memo = DenseMemo::new(DenseConfig { codes, seed, ..config })?;
         Ok(Model::Dense(Box::new(memo)))
     }

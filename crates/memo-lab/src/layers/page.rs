@@ -3,7 +3,7 @@
 use super::authors::Authors;
 use super::model::Engine;
 use super::texts::{CHUNK, HEADS, VOCABULARY};
-use super::{Curve, Filled, Grid, Measured, sample, tokens};
+use super::{Curve, Filled, Grid, Measured, tokens};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
 use crate::{Cell, Page, Provenance, Share, Table};
 use memo_terminal::output::thousands;
@@ -19,18 +19,24 @@ pub(super) struct Results<'a> {
 impl<'a> Results<'a> {
     pub(super) fn new(
         grid: &'a Grid,
-        filled: &'a [Measured<Filled>],
+        measured: &'a [Measured<Vec<Filled>>],
         authors: &'a Authors,
     ) -> Self {
-        let filled = grid.curves.iter().copied().zip(filled.iter().map(|m| &m.result)).collect();
+        let filled = measured.iter().flat_map(|measured| &measured.result);
+        let filled = grid.curves().zip(filled).collect();
         Results { grid, filled, authors }
     }
 
     /// Recall of both ends together.
     fn recall(&self, curve: Curve, iteration: usize) -> Option<Share> {
-        // With one layer nothing is composed or recalled: these are the same as Hadamard.
-        let same = matches!(curve.engine, Engine::Bind | Engine::Stored) && curve.layers == 1;
-        let engine = if same { Engine::Hadamard } else { curve.engine };
+        // With one layer nothing is composed or recalled.
+        let engine = match curve.engine {
+            Engine::Bind | Engine::Stored | Engine::Printed if curve.layers == 1 => {
+                Engine::Hadamard
+            }
+            Engine::Product if curve.layers == 1 => Engine::Gaussian,
+            engine => engine,
+        };
         let filled = self.filled.get(&Curve { engine, ..curve })?;
         filled.recalls.get(iteration).map(|recalled| recalled.both())
     }
@@ -41,7 +47,7 @@ impl<'a> Results<'a> {
 
     /// The distinct values of something, ascending.
     fn distinct(&self, of: impl Fn(&Curve) -> usize) -> Vec<usize> {
-        let mut values: Vec<usize> = self.grid.curves.iter().map(of).collect();
+        let mut values: Vec<usize> = self.grid.curves().map(|curve| of(&curve)).collect();
         values.sort_unstable();
         values.dedup();
         values
@@ -57,7 +63,9 @@ impl<'a> Results<'a> {
             "Gaussian",
             "Hadamard",
             "bind",
+            "product",
             "stored",
+            "stored, Φ as printed",
             "sparse",
             "sparse cells a token",
         ]);
@@ -73,10 +81,17 @@ impl<'a> Results<'a> {
                     let mut row = vec![dim.to_string().into(), decoys.into(), layers.into()];
                     row.push(Cell::number(theirs, 3));
                     row.extend(
-                        [Engine::Gaussian, Engine::Hadamard, Engine::Bind, Engine::Stored]
-                            .map(recall),
+                        [
+                            Engine::Gaussian,
+                            Engine::Hadamard,
+                            Engine::Bind,
+                            Engine::Product,
+                            Engine::Stored,
+                            Engine::Printed,
+                            Engine::Sparse,
+                        ]
+                        .map(recall),
                     );
-                    row.push(recall(Engine::Sparse));
                     row.push(Cell::Number((dim * dim) as f64 / tokens(self.grid, last) as f64, 1));
                     table.push(row);
                 }
@@ -102,8 +117,8 @@ impl<'a> Results<'a> {
             "parameters",
             "bytes",
         ]);
-        for curve in &self.grid.curves {
-            let filled = self.filled[curve];
+        for curve in self.grid.curves() {
+            let filled = self.filled[&curve];
             for (iteration, recalled) in filled.recalls.iter().enumerate() {
                 let (low, high) = recalled.both().interval();
                 let mut row = vec![curve.engine.name().into(), curve.dim.into()];
@@ -114,7 +129,7 @@ impl<'a> Results<'a> {
                         .map(|share| Cell::Number(share, 3)),
                 );
                 row.extend([Cell::Number(low, 3), Cell::Number(high, 3)]);
-                row.push(Cell::number(self.authors.recall(curve, iteration), 3));
+                row.push(Cell::number(self.authors.recall(&curve, iteration), 3));
                 row.extend([Cell::Count(filled.parameters), Cell::Count(filled.bytes)]);
                 table.push(row);
             }
@@ -202,7 +217,9 @@ impl<'a> Results<'a> {
             "tokens",
             "published points, lowest",
             "Gaussian, lowest",
+            "95 %",
             "Hadamard, lowest",
+            "95 %",
         ]);
         let quarter =
             (0..self.grid.iterations).take_while(|k| tokens(self.grid, *k) <= 250_000).count();
@@ -225,19 +242,26 @@ impl<'a> Results<'a> {
             ),
             ("d = 8192, l = 3, 40 decoys: \"more than 0.88 for 250,000\"", 8192, 3, 40, quarter),
         ] {
-            let lowest = |recall: &dyn Fn(usize) -> Option<f64>| {
-                let found: Option<Vec<f64>> = (0..iterations).map(recall).collect();
-                Cell::number(found.and_then(|found| found.into_iter().reduce(f64::min)), 3)
-            };
             let curve = |engine| Curve { engine, dim, layers, decoys };
-            let ours = |engine| lowest(&|k| self.recall(curve(engine), k).map(Share::value));
-            table.push(vec![
-                sentence.into(),
-                tokens(self.grid, iterations.saturating_sub(1)).into(),
-                lowest(&|k| self.authors.recall(&curve(Engine::Gaussian), k)),
-                ours(Engine::Gaussian),
-                ours(Engine::Hadamard),
-            ]);
+            let theirs: Option<Vec<f64>> =
+                (0..iterations).map(|k| self.authors.recall(&curve(Engine::Gaussian), k)).collect();
+            let theirs = theirs.and_then(|points| points.into_iter().reduce(f64::min));
+            let mut row = vec![sentence.into()];
+            row.push(tokens(self.grid, iterations.saturating_sub(1)).into());
+            row.push(Cell::number(theirs, 3));
+            for engine in [Engine::Gaussian, Engine::Hadamard] {
+                let ours: Option<Vec<Share>> =
+                    (0..iterations).map(|k| self.recall(curve(engine), k)).collect();
+                let lowest = ours.and_then(|points| {
+                    points.into_iter().min_by(|a, b| a.value().total_cmp(&b.value()))
+                });
+                row.push(Cell::number(lowest.map(Share::value), 3));
+                row.push(lowest.map_or(Cell::Empty, |share| {
+                    let (low, high) = share.interval();
+                    format!("{low:.3} to {high:.3}").into()
+                }));
+            }
+            table.push(row);
         }
         table
     }
@@ -286,18 +310,20 @@ impl<'a> Results<'a> {
     fn against_authors(&self, engine: Engine) -> String {
         let (mut points, mut sum) = (0, 0.0);
         let (mut below, mut above) = (Vec::new(), 0);
-        for curve in self.grid.curves.iter().filter(|curve| curve.engine == engine) {
+        for curve in self.grid.curves().filter(|curve| curve.engine == engine) {
             for iteration in 0..self.grid.iterations {
-                let theirs = self.authors.recall(curve, iteration);
-                let ours = self.recall(*curve, iteration);
+                let theirs = self.authors.recall(&curve, iteration);
+                let ours = self.recall(curve, iteration);
                 let Some((theirs, ours)) = theirs.zip(ours) else { continue };
                 points += 1;
                 sum += ours.value() - theirs;
                 let (low, high) = ours.interval();
                 above += usize::from(low > theirs);
                 if high < theirs {
-                    below
-                        .push((theirs - ours.value(), self.beside(curve, iteration, ours, theirs)));
+                    below.push((
+                        theirs - ours.value(),
+                        self.beside(&curve, iteration, ours, theirs),
+                    ));
                 }
             }
         }
@@ -329,20 +355,20 @@ impl<'a> Results<'a> {
     fn sparse_findings(&self) -> String {
         let (mut roomy, mut kept, mut crowded, mut behind) = (0, 0, 0, Vec::new());
         let mut least = 1.0f64;
-        for curve in self.grid.curves.iter().filter(|curve| curve.engine == Engine::Sparse) {
+        for curve in self.grid.curves().filter(|curve| curve.engine == Engine::Sparse) {
             for iteration in 0..self.grid.iterations {
-                let Some(ours) = self.recall(*curve, iteration) else { continue };
+                let Some(ours) = self.recall(curve, iteration) else { continue };
                 let room = (curve.dim * curve.dim) as f64 / tokens(self.grid, iteration) as f64;
                 if room >= 90.0 && curve.layers >= 2 {
                     roomy += 1;
                     kept += usize::from(ours.value() >= 0.99);
                     least = least.min(ours.value());
                 }
-                let dense = Curve { engine: Engine::Hadamard, ..*curve };
+                let dense = Curve { engine: Engine::Hadamard, ..curve };
                 let Some(dense) = self.recall(dense, iteration) else { continue };
                 crowded += 1;
                 if ours.interval().1 < dense.interval().0 {
-                    behind.push(self.beside(curve, iteration, ours, dense.value()));
+                    behind.push(self.beside(&curve, iteration, ours, dense.value()));
                 }
             }
         }
@@ -371,11 +397,12 @@ impl Curve {
 
 pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
     let Grid { iterations, chunks, .. } = results.grid;
-    let error = |engine| {
-        let tried = 2 * sample(engine) as u64;
+    let error = |sample: usize| {
+        let tried = 2 * sample as u64;
         let (low, high) = Share { right: tried / 2, tried }.interval();
         (high - low) / 2.0
     };
+    let (many, few) = (results.grid.sample, results.grid.sample * 3 / 10);
     let all = thousands(tokens(results.grid, results.last()) as u64);
     let set_up = format!(
         "Random tokens from a vocabulary of {n}, h = {HEADS}. Every iteration memorizes {chunks} more chunks of {CHUNK} tokens; \
@@ -383,22 +410,23 @@ pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
          hard: tokens 5 to 8 of each chunk are pasted over at 20 or 40 random places, the same in all chunks of an iteration, so that \
          the same four tokens are followed by many different ones. Only a longer window can tell which. There are {iterations} iterations, \
          {all} tokens in all.\n\n\
-         *Recall* is the mean over both ends, each tried at {s} random positions ({t} for stored recall); at one half that is known to \
+         *Recall* is the mean over both ends, each tried at {s} random positions ({few} for stored recall, product, cells alone, and for Gaussian codes from d = 4096 or with four layers); at one half that is known to \
          ±{e:.3} (±{f:.3}) with 95 % confidence, and better elsewhere. The CSV has every interval.\n\n\
          | engine | what it is |\n|---|---|\n\
-         | Gaussian | as the authors ran theirs: Gaussian codes, linear composition (jlt), computed recall, Φ off; d ≤ 2048 |\n\
+         | Gaussian | as the authors ran theirs: Gaussian codes, linear composition (jlt), computed recall, Φ off. Of d = 4096 and 8192 only three layers were run, of four layers only d ≤ 2048 |\n\
          | Hadamard | the same with Hadamard codes and fast transforms |\n\
          | bind | Hadamard codes composed by binding |\n\
+         | product | Gaussian codes composed by the authors' other way, the product of codes at length 1, which ignores order; d = 1024 |\n\
          | stored | Hadamard codes with recall from the inner memories, the paper's equation, and the exact distiller; d ≤ 4096. It has l times the cells |\n\
+         | stored, Φ as printed | the same with Φ = D·F by rounding and not clamped ([errata, 3](../errata.md)); d = 1024 |\n\
          | sparse | `memo::superposed` with as many cells as the last memory of the others, d². One slot for each layer's window (4, 16, 64 tokens), \
          with two layers and more a 32nd of the cells for the last token. A cell is one byte, not four, but there are exact tables of pairs and totals besides, and the read-out is back-off. \
          So three things differ from the dense engines; [ablation](ablation.md) takes them one by one at equal bytes |\n\
          | cells alone | the same cells read by the paper's sum, without tables |",
         n = thousands(VOCABULARY as u64),
-        s = thousands(sample(Engine::Hadamard) as u64),
-        t = sample(Engine::Stored),
-        e = error(Engine::Hadamard),
-        f = error(Engine::Stored),
+        s = thousands(many as u64),
+        e = error(many),
+        f = error(few),
     );
     Page::new("layers", "Several layers: the paper's Fig. 4", results.data(), provenance)
         .prose("How much random text MeMo memorizes, by dimension and number of layers, and whether more layers see through decoys.")

@@ -19,6 +19,7 @@ pub(crate) const HEADS: usize = 4;
 const DECOY: usize = 5;
 
 /// The chunks of one iteration.
+#[derive(Clone)]
 pub(crate) struct Batch {
     pub(crate) chunks: Vec<Vec<u32>>,
     /// Where recall is tried: chunk and position.

@@ -11,6 +11,9 @@ use memo::readout::BACKOFF;
 const SCORED: usize = 20_000;
 const QUICK_SCORED: usize = 2_000;
 
+/// Tokens that a quick run memorizes of each text.
+const QUICK_MEMORIZED: usize = 40_000;
+
 /// Cells a token that the dense engine is given: more than the sparse one has that are not zero.
 pub const DENSE_CELLS_PER_TOKEN: u64 = 24;
 
@@ -94,7 +97,17 @@ fn points(samples: &[Sample<'_>]) -> Vec<Point> {
 /// Measures every text on every engine. Of what is held out only the beginning is scored; `tokenizer` is what the page calls it.
 pub fn run(lab: &Lab<'_>, samples: &[Sample<'_>], tokenizer: &str) -> Result<Page, Error> {
     let options = lab.options();
-    let scored = if options.quick { QUICK_SCORED } else { SCORED };
+    let (scored, most) =
+        if options.quick { (QUICK_SCORED, QUICK_MEMORIZED) } else { (SCORED, usize::MAX) };
+    let memorized: Vec<Vec<Vec<u32>>> =
+        samples.iter().map(|sample| beginning(sample.experiment.memorized, most)).collect();
+    let samples: Vec<Sample<'_>> = (samples.iter().zip(&memorized))
+        .map(|(Sample { name, experiment }, memorized)| Sample {
+            name: name.clone(),
+            experiment: Experiment { memorized, ..experiment.clone() },
+        })
+        .collect();
+    let samples = &samples[..];
     let held_out: Vec<Vec<Vec<u32>>> =
         samples.iter().map(|sample| beginning(sample.experiment.held_out, scored)).collect();
     let points = points(samples);

@@ -16,6 +16,7 @@ const VOCABULARY: usize = 1000;
 
 /// The models: d, h and l.
 const DIM: usize = 512;
+const QUICK_DIM: usize = 256;
 const HEADS: usize = 4;
 const LAYERS: usize = 3;
 
@@ -119,15 +120,15 @@ struct Outcome {
 const COMPARED: Model = Model { recall: Recall::Stored, distiller: Distiller::Exact };
 
 fn runs(options: &Options) -> Vec<Run> {
-    let (loads, draws, kinds): (&[usize], u32, &[CodeKind]) = if options.quick {
-        (&[2, 4], 1, &[CodeKind::Gaussian])
+    let (loads, draws, kinds, dim): (&[usize], u32, &[CodeKind], usize) = if options.quick {
+        (&[2, 4], 1, &[CodeKind::Gaussian], QUICK_DIM)
     } else {
-        (&[2, 4, 8, 16, 32], 2, &[CodeKind::Gaussian, CodeKind::Hadamard])
+        (&[2, 4, 8, 16, 32], 2, &[CodeKind::Gaussian, CodeKind::Hadamard], DIM)
     };
     let mut runs = Vec::new();
     for &codes in kinds {
         for draw in 0..draws {
-            let run = |question, texts| Run { question, codes, texts, draw, dim: DIM };
+            let run = |question, texts| Run { question, codes, texts, draw, dim };
             runs.extend(loads.iter().map(|&texts| run(Question::Forgotten, texts)));
             runs.extend([run(Question::Shared, 2), run(Question::Never, 2)]);
         }

@@ -1,7 +1,7 @@
 //! The page: what is left, what is read from it, and where forgetting can be complete.
 
 use super::{COMPARED, Forgetting, LAYERS, Model, Outcome, Question, Run, TEXT, VOCABULARY};
-use super::{DIM, FIRST, HEADS};
+use super::{FIRST, HEADS};
 use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
 use crate::{Cell, Page, Provenance, Share, Table};
 use memo::codes::CodeKind;
@@ -24,7 +24,7 @@ pub(super) fn page(runs: Runs<'_>, provenance: Provenance) -> Page {
             figure(runs),
         )
         .heading("What was done")
-        .prose(set_up())
+        .prose(set_up(runs))
         .heading("After the paper's forgetting (MM_f)")
         .prose("Two texts are memorized and one of them is forgotten. *Residue* is the norm of what is left in a memory, over the norm of what the text had added there: 1 is all of it.")
         .table(after(runs, Forgetting::Paper))
@@ -47,9 +47,10 @@ pub(super) fn page(runs: Runs<'_>, provenance: Provenance) -> Page {
         .prose(findings(runs))
 }
 
-fn set_up() -> String {
+fn set_up(runs: Runs<'_>) -> String {
+    let dim = runs.first().map_or(0, |(run, _)| run.dim);
     format!(
-        "Random texts of {TEXT} tokens from a vocabulary of {}; d = {DIM}, h = {HEADS}, l = {LAYERS}, linear composition (jlt), a window at every token. All tokens from position {FIRST} on are \
+        "Random texts of {TEXT} tokens from a vocabulary of {}; d = {dim}, h = {HEADS}, l = {LAYERS}, linear composition (jlt), a window at every token. All tokens from position {FIRST} on are \
          tried. *Predicted* is what the model itself says (MM_r).\n\n\
          **The attack.** C⁽ⁱ⁾ leads from the key k of a window to its code c, so that kᵀ·C⁽ⁱ⁾·c is near 1 if the window is stored, and near 0 if it is not. Windows overlap: \
          whoever knows all tokens of a window but the last (three for C⁽¹⁾, fifteen for C⁽²⁾) tries all {} tokens there and takes the one with the largest product. Codes and projections follow \
@@ -84,6 +85,7 @@ fn named(model: Model) -> [Cell; 2] {
     let distiller = match (model.recall, model.distiller) {
         (Recall::Computed, _) => "–",
         (_, Distiller::Memory) => "by rounding",
+        (_, Distiller::Unclamped) => "by rounding, unclamped",
         (_, Distiller::Exact) => "exact",
         (_, Distiller::Off) => "off",
     };

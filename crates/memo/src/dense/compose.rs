@@ -3,7 +3,7 @@
 use super::config::{Composition, DenseConfig};
 use super::windows::Windows;
 use crate::codes::CodeKind;
-use crate::kernels::{Mat, add_product, fwht, gather_bind};
+use crate::kernels::{Mat, add_product, dot, fwht, gather_bind};
 use crate::random::{Purpose, Stream};
 use crate::transform::{GaussianTransform, Transform, signed_permutation};
 use rayon::prelude::*;
@@ -20,6 +20,8 @@ pub enum Composer {
     /// dimension, its highest bit flips the sign. Random permutations are not linear in the index, without which
     /// products of Walsh codes would collide.
     Bind(Vec<Vec<u32>>),
+    /// The product of the blocks' codes, brought to length 1; the number is d.
+    Product(usize),
 }
 
 impl Composer {
@@ -31,6 +33,7 @@ impl Composer {
             (Composition::Bind, _) => {
                 Composer::Bind((0..h).map(|j| signed_permutation(d, stream(j))).collect())
             }
+            (Composition::Product, _) => Composer::Product(d),
             (Composition::Jlt, CodeKind::Hadamard) => {
                 let signs = |j| {
                     let mut signs = vec![0.0; d];
@@ -52,6 +55,7 @@ impl Composer {
             Composer::Gaussian(matrix) => matrix.bytes(),
             Composer::Fast(signs) => signs.iter().map(|s| s.len() * 4).sum(),
             Composer::Bind(tables) => tables.iter().map(|t| t.len() * 4).sum(),
+            Composer::Product(_) => 0,
         }
     }
 
@@ -61,6 +65,7 @@ impl Composer {
             Composer::Gaussian(matrix) => matrix.output_dim(),
             Composer::Fast(signs) => signs[0].len(),
             Composer::Bind(tables) => tables[0].len(),
+            Composer::Product(d) => *d,
         }
     }
 
@@ -119,6 +124,24 @@ impl Composer {
                         for (row, table) in rows.into_iter().zip(tables) {
                             gather_bind(out, &x[row * d..][..d], table);
                         }
+                    }
+                });
+            }
+            Composer::Product(_) => {
+                // Entries are about 1/√d: of that size again after each factor, so that none underflows.
+                let scale = (d as f32).sqrt();
+                out.par_chunks_exact_mut(d).enumerate().for_each(|(w, out)| {
+                    let rows: Option<Vec<usize>> =
+                        (0..windows.heads()).map(|j| windows.row(w, j)).collect();
+                    let Some(rows) = rows else { return };
+                    out.fill(1.0 / scale);
+                    for row in rows {
+                        let code = out.iter_mut().zip(&x[row * d..][..d]);
+                        code.for_each(|(value, factor)| *value *= scale * factor);
+                    }
+                    let length = dot(out, out).sqrt();
+                    if length > 0.0 {
+                        out.iter_mut().for_each(|value| *value /= length);
                     }
                 });
             }

@@ -14,6 +14,9 @@ pub enum Composition {
     /// The element-wise product of the blocks' signs, each permuted and flipped in its head's own way. A code is
     /// unique to its sequence, so a match counts the share of equal blocks.
     Bind,
+    /// The element-wise product of the blocks' codes, brought to length 1: what the authors tried besides Prj. It is the same in
+    /// whatever order a window's tokens stand, and a token that occurs twice makes other windows resemble it. Needs Gaussian codes.
+    Product,
 }
 
 /// Where retrieval takes the codes of inner sequences from.
@@ -27,6 +30,13 @@ pub enum Recall {
     Computed,
     /// α times the stored plus 1 − α times the computed code.
     Blend(f32),
+}
+
+impl Distiller {
+    /// Whether Φ is rounded from what the memories return, so that nobody can tell afterwards what was stored.
+    pub(super) fn is_rounded(self) -> bool {
+        matches!(self, Distiller::Memory | Distiller::Unclamped)
+    }
 }
 
 impl Recall {
@@ -47,6 +57,9 @@ pub enum Distiller {
     /// or similar sequences reach ½, and what it stored of a text cannot be told afterwards.
     #[default]
     Memory,
+    /// The same with D as printed, not kept in {0, 1}: a sequence that is stored and occurs f times in an update is subtracted
+    /// f − 1 times, and one whose noise reads −1 is stored twice. Where the frequency rounds to 0, Φ is 0.
+    Unclamped,
     /// By a counted set of 64-bit sequence hashes. Errs only if two of them collide, and allows forgetting completely.
     Exact,
     /// Φ = 1: every occurrence is stored, which allows forgetting completely too. What the authors' figures used.
@@ -184,6 +197,7 @@ impl DenseConfig {
                 (square.checked_div(h)?, square.checked_mul(h)?)
             }
             (CodeKind::Gaussian, Composition::Bind) => (square.checked_div(h)?, d.checked_mul(h)?),
+            (CodeKind::Gaussian, Composition::Product) => (square.checked_div(h)?, 0),
             (CodeKind::Hadamard, _) => (d + d.checked_div(h)?, d.checked_mul(h)?),
         };
         let memories = if self.has_inner_memories() { layers } else { 1 };
@@ -203,6 +217,9 @@ impl DenseConfig {
     /// The same but for the memory that it takes.
     pub(crate) fn check_shape(&self) -> Result<(), ConfigError> {
         codes::check(self.codes, self.vocab, self.dim)?;
+        if (self.codes, self.composition) == (CodeKind::Hadamard, Composition::Product) {
+            return Err(ConfigError::ProductOfHadamard);
+        }
         if self.heads < 2 {
             return Err(ConfigError::TooFewHeads(self.heads));
         }

@@ -8,14 +8,15 @@ use std::collections::HashMap;
 /// Φ as the paper computes it for one update: `D = 1 − round(I·C·x̄)`, `F = 1/round(X·x̄)`, with x̄ the sum of the
 /// update's codes. Rows for which `stored` is false take no part and get 0.
 ///
-/// The paper calls D "0 if the pattern is already stored and 1 if it is not", so D is kept in {0, 1} (the formula
-/// alone gives 1 − f for a pattern that is stored and occurs f times, and 2 where noise reads −1), and the frequency
-/// is at least 1.
+/// With `clamped` D is kept in {0, 1}: the paper calls it "0 if the pattern is already stored and 1 if it is not", where the formula
+/// alone gives 1 − f for a pattern that is stored and occurs f times, and 2 where noise reads −1. The frequency is then at least 1.
+/// Without, both are as printed, and Φ is 0 where the frequency rounds to 0.
 pub(super) fn by_rounding(
     memory: &CorrelationMemory,
     keys: &[f32],
     codes: &[f32],
     stored: &[bool],
+    clamped: bool,
 ) -> Vec<f32> {
     let (kd, vd) = (memory.key_dim(), memory.value_dim());
     let mut sum = vec![0.0; vd];
@@ -26,10 +27,16 @@ pub(super) fn by_rounding(
     let probe = memory.read_back(&sum);
     let rows = keys.chunks_exact(kd).zip(codes.chunks_exact(vd)).zip(stored);
     rows.map(|((key, code), stored)| {
-        if !stored || dot(key, &probe).round() >= 1.0 {
+        if !stored {
+            return 0.0;
+        }
+        let (distilled, frequency) = (1.0 - dot(key, &probe).round(), dot(code, &sum).round());
+        if clamped {
+            distilled.clamp(0.0, 1.0) / frequency.max(1.0)
+        } else if frequency == 0.0 {
             0.0
         } else {
-            1.0 / dot(code, &sum).round().max(1.0)
+            distilled / frequency
         }
     })
     .collect()

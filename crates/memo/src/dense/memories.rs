@@ -187,8 +187,9 @@ impl Memories {
                 let last = |(s, h): (&bool, &u64)| -f32::from(u8::from(*s && counts.remove(*h)));
                 stored.iter().zip(hashes).map(last).collect()
             }
-            (Change::Memorize, None) if distiller == Distiller::Memory => {
-                by_rounding(&self.inner[i], &keys, codes, stored)
+            (Change::Memorize, None) if distiller.is_rounded() => {
+                let clamped = distiller == Distiller::Memory;
+                by_rounding(&self.inner[i], &keys, codes, stored, clamped)
             }
             (_, None) => {
                 let weight = if change == Change::Memorize { 1.0 } else { -1.0 };

@@ -1,7 +1,7 @@
 //! The multi-layer MeMo (paper, section 3.2).
 
 use super::Composer;
-use super::config::{DenseConfig, Distiller};
+use super::config::DenseConfig;
 use super::distill::SequenceCounts;
 use super::encoder::Encoder;
 use super::memories::{Change, Memories, Progress};
@@ -131,7 +131,7 @@ impl DenseMemo {
     /// | none | any | the same as [`DenseMemo::forget`] |
     /// | some | [`Distiller::Exact`] | sequences that no other text uses are subtracted |
     /// | some | [`Distiller::Off`] | every occurrence is subtracted, as every one was added |
-    /// | some | [`Distiller::Memory`] | refused: Φ was rounded from what the memories held when the text came, which nobody knows any more, and texts that came later were stored, or not, depending on it |
+    /// | some | [`Distiller::Memory`], [`Distiller::Unclamped`] | refused: Φ was rounded from what the memories held when the text came, which nobody knows any more, and texts that came later were stored, or not, depending on it |
     ///
     /// The exact distiller knows the memorized texts: one that was not memorized, or has been forgotten since (by
     /// [`DenseMemo::forget`] too), is refused and nothing changes. The others do not know, and subtract what is asked.
@@ -171,7 +171,7 @@ impl DenseMemo {
             check_tokens(text, self.config().vocab)?;
         }
         if change == Change::ForgetCompletely {
-            let rounded = self.config().distiller == Distiller::Memory;
+            let rounded = self.config().distiller.is_rounded();
             if rounded && self.config().layers > 1 && self.config().has_inner_memories() {
                 return Err(Error::RoundedDistiller);
             }

@@ -33,7 +33,7 @@ impl DenseMemo {
             (CodeKind::Gaussian, Composition::Jlt) => {
                 (0..=i + 1).map(|k| share.powi(k as i32)).sum()
             }
-            (CodeKind::Gaussian, Composition::Bind) => 1.0 + share,
+            (CodeKind::Gaussian, Composition::Bind | Composition::Product) => 1.0 + share,
         }
     }
 

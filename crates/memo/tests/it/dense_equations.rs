@@ -20,21 +20,33 @@ fn config() -> impl Strategy<Value = DenseConfig> {
         Just(Recall::Blend(0.3)),
         Just(Recall::Blend(1.0)),
     ];
-    let distiller =
-        prop_oneof![Just(Distiller::Memory), Just(Distiller::Exact), Just(Distiller::Off)];
+    let distiller = prop_oneof![
+        Just(Distiller::Memory),
+        Just(Distiller::Unclamped),
+        Just(Distiller::Exact),
+        Just(Distiller::Off)
+    ];
     (
         (shape, 1..=3usize, 2..24usize, any::<u64>()),
-        (any::<bool>(), recall, distiller, any::<bool>(), any::<bool>(), 1..30usize),
+        (0..3usize, recall, distiller, any::<bool>(), any::<bool>(), 1..30usize),
     )
         .prop_map(
-            |((shape, layers, vocab, seed), (bind, recall, distiller, block, padded, rows))| {
+            |(
+                (shape, layers, vocab, seed),
+                (composition, recall, distiller, block, padded, rows),
+            )| {
                 let (heads, dim, codes) = shape;
                 // 4³ tokens of window are slow to transcribe and add nothing that 3³ lacks.
                 let layers = if heads == 4 { layers.min(2) } else { layers };
+                let composition = match (composition, codes) {
+                    (0, _) => Composition::Jlt,
+                    (1, CodeKind::Gaussian) => Composition::Product,
+                    _ => Composition::Bind,
+                };
                 DenseConfig {
                     seed,
                     codes,
-                    composition: if bind { Composition::Bind } else { Composition::Jlt },
+                    composition,
                     recall,
                     distiller,
                     stride: if block { Stride::Block } else { Stride::Token },
@@ -96,7 +108,8 @@ proptest! {
             prop_assert!((a.weight - b.weight).abs() < 1e-3 * (1.0 + b.weight.abs()));
         }
 
-        if config.distiller != Distiller::Memory || config.recall == Recall::Computed {
+        let rounded = matches!(config.distiller, Distiller::Memory | Distiller::Unclamped);
+        if !rounded || config.recall == Recall::Computed {
             memo.forget_completely(&texts[0]).unwrap();
             paper.forget_completely(&texts[0]);
         } else {
@@ -110,7 +123,7 @@ proptest! {
     fn complete_forgetting_leaves_what_the_other_text_alone_would(config in config(), texts in texts()) {
         // Without inner memories the distiller does not matter; with them, rounding cannot be undone.
         let inner = config.recall != Recall::Computed && config.layers > 1;
-        let rounded = config.distiller == Distiller::Memory && inner;
+        let rounded = matches!(config.distiller, Distiller::Memory | Distiller::Unclamped) && inner;
         let distiller = if rounded { Distiller::Exact } else { config.distiller };
         let config = DenseConfig { distiller, ..config };
         let texts: Vec<Vec<u32>> =

@@ -45,36 +45,42 @@ fn seen(memo: &DenseMemo) -> Vec<u32> {
 
 #[test]
 fn a_model_comes_back_bit_for_bit_whatever_its_options() {
-    for codes in [CodeKind::Gaussian, CodeKind::Hadamard] {
-        for composition in [Composition::Jlt, Composition::Bind] {
-            for recall in [Recall::Stored, Recall::Computed, Recall::Blend(0.3)] {
-                for distiller in [Distiller::Memory, Distiller::Exact, Distiller::Off] {
-                    let config = DenseConfig {
-                        codes,
-                        composition,
-                        recall,
-                        distiller,
-                        seed: u64::MAX,
-                        ..DenseConfig::new(10, 64, 2, 3)
-                    };
-                    let mut memo = DenseMemo::new(config.clone()).unwrap();
-                    memo.memorize_all(&TEXTS).unwrap();
-                    let bytes = memo.to_safetensors().unwrap();
-                    let mut read = DenseMemo::from_safetensors(&bytes).unwrap();
-                    assert_eq!(*read.config(), config);
-                    assert_eq!(seen(&read), seen(&memo), "{config:?}");
-                    assert_eq!(read.to_safetensors().unwrap(), bytes);
-                    // It goes on as the other does.
-                    for memo in [&mut memo, &mut read] {
-                        memo.memorize(&[5, 5, 1, 2, 3]).unwrap();
-                        memo.forget(TEXTS[1]).unwrap();
-                        if distiller == Distiller::Exact {
-                            memo.forget_completely(TEXTS[0]).unwrap();
-                            assert!(memo.forget_completely(TEXTS[0]).is_err());
-                        }
+    for (codes, composition) in [
+        (CodeKind::Gaussian, Composition::Jlt),
+        (CodeKind::Gaussian, Composition::Bind),
+        (CodeKind::Gaussian, Composition::Product),
+        (CodeKind::Hadamard, Composition::Jlt),
+        (CodeKind::Hadamard, Composition::Bind),
+    ] {
+        for recall in [Recall::Stored, Recall::Computed, Recall::Blend(0.3)] {
+            for distiller in
+                [Distiller::Memory, Distiller::Unclamped, Distiller::Exact, Distiller::Off]
+            {
+                let config = DenseConfig {
+                    codes,
+                    composition,
+                    recall,
+                    distiller,
+                    seed: u64::MAX,
+                    ..DenseConfig::new(10, 64, 2, 3)
+                };
+                let mut memo = DenseMemo::new(config.clone()).unwrap();
+                memo.memorize_all(&TEXTS).unwrap();
+                let bytes = memo.to_safetensors().unwrap();
+                let mut read = DenseMemo::from_safetensors(&bytes).unwrap();
+                assert_eq!(*read.config(), config);
+                assert_eq!(seen(&read), seen(&memo), "{config:?}");
+                assert_eq!(read.to_safetensors().unwrap(), bytes);
+                // It goes on as the other does.
+                for memo in [&mut memo, &mut read] {
+                    memo.memorize(&[5, 5, 1, 2, 3]).unwrap();
+                    memo.forget(TEXTS[1]).unwrap();
+                    if distiller == Distiller::Exact {
+                        memo.forget_completely(TEXTS[0]).unwrap();
+                        assert!(memo.forget_completely(TEXTS[0]).is_err());
                     }
-                    assert_eq!(read.to_safetensors().unwrap(), memo.to_safetensors().unwrap());
                 }
+                assert_eq!(read.to_safetensors().unwrap(), memo.to_safetensors().unwrap());
             }
         }
     }

@@ -2,7 +2,9 @@
 //! do not depend on threads.
 
 use memo::codes::{CodeKind, TokenCodes};
-use memo::dense::{Change, DenseConfig, DenseMemo, Distiller, Recall, SingleConfig, SingleMemory};
+use memo::dense::{
+    Change, Composition, DenseConfig, DenseMemo, Distiller, Recall, SingleConfig, SingleMemory,
+};
 use memo::oracle::Oracle;
 use memo::random::{Purpose, Stream};
 use memo::{ConfigError, Error};
@@ -40,6 +42,10 @@ fn impossible_configurations() {
         ConfigError::WindowOverflow { heads: 2, layers: usize::MAX }
     );
     assert_eq!(with(&|c| c.recall = Recall::Blend(1.5)), ConfigError::Blend(1.5));
+    let product = |c: &mut DenseConfig| {
+        (c.codes, c.composition) = (CodeKind::Hadamard, Composition::Product);
+    };
+    assert_eq!(with(&product), ConfigError::ProductOfHadamard);
     assert!(matches!(with(&|c| c.recall = Recall::Blend(f32::NAN)), ConfigError::Blend(_)));
     assert_eq!(with(&|c| c.update_rows = 0), ConfigError::EmptyUpdate);
 }
@@ -112,6 +118,9 @@ fn unknown_tokens_change_nothing() {
 fn complete_forgetting_refuses_what_was_not_memorized() {
     let config = DenseConfig::new(10, 64, 2, 2);
     let mut rounding = DenseMemo::new(config.clone()).unwrap();
+    assert_eq!(rounding.forget_completely(&[1, 2, 3]), Err(Error::RoundedDistiller));
+    let unclamped = DenseConfig { distiller: Distiller::Unclamped, ..config.clone() };
+    let mut rounding = DenseMemo::new(unclamped).unwrap();
     assert_eq!(rounding.forget_completely(&[1, 2, 3]), Err(Error::RoundedDistiller));
     let text = [1, 2, 3, 4, 5];
     for (recall, layers) in [(Recall::Stored, 2), (Recall::Stored, 1), (Recall::Computed, 2)] {

@@ -83,6 +83,7 @@ fn three_layers_of_2048_dimensions() {
 fn stored_recall_collapses_early() {
     for (codes, recall, distiller) in [
         (CodeKind::Gaussian, Recall::Stored, Distiller::Memory),
+        (CodeKind::Gaussian, Recall::Stored, Distiller::Unclamped),
         (CodeKind::Gaussian, Recall::Stored, Distiller::Exact),
         (CodeKind::Gaussian, Recall::Stored, Distiller::Off),
         (CodeKind::Hadamard, Recall::Stored, Distiller::Exact),

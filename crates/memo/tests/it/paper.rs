@@ -94,6 +94,7 @@ impl Paper {
                     prj.push(matrix);
                 }
                 Composer::Bind(t) => tables.push(t.clone()),
+                Composer::Product(_) => {}
             }
         }
         Paper {
@@ -124,7 +125,7 @@ impl Paper {
         window.chunks(window.len() / self.config.heads).collect()
     }
 
-    /// Flat_h(X)·Prj for one window, or the product of signs.
+    /// Flat_h(X)·Prj for one window, the product of signs, or that of codes at length 1.
     fn compose(&self, layer: usize, parts: &[Vector]) -> Vector {
         let d = self.config.dim;
         match self.config.composition {
@@ -141,6 +142,12 @@ impl Paper {
                         / (d as f64).sqrt()
                 })
                 .collect(),
+            Composition::Product => {
+                let product: Vector =
+                    (0..d).map(|k| parts.iter().map(|part| part[k]).product()).collect();
+                let length = dot(&product, &product).sqrt();
+                product.iter().map(|x| if length == 0.0 { 0.0 } else { x / length }).collect()
+            }
         }
     }
 
@@ -230,7 +237,7 @@ impl Paper {
                     f64::from(u8::from(before == 0 || *count == 0)) * weight
                 })
                 .collect(),
-            Distiller::Memory => {
+            Distiller::Memory | Distiller::Unclamped => {
                 let mut sum = vec![0.0; self.config.dim];
                 for code in codes {
                     sum.iter_mut().zip(code).for_each(|(s, c)| *s += c);
@@ -240,8 +247,13 @@ impl Paper {
                         let read = dot(&row_times(&keys[r], &self.inner[layer - 1]), &sum);
                         let already = self.rounded(read);
                         let frequency = self.rounded(dot(&codes[r], &sum));
-                        let distilled = (1.0 - already).clamp(0.0, 1.0);
-                        distilled / frequency.max(1.0)
+                        if self.config.distiller == Distiller::Memory {
+                            (1.0 - already).clamp(0.0, 1.0) / frequency.max(1.0)
+                        } else if frequency == 0.0 {
+                            0.0
+                        } else {
+                            (1.0 - already) / frequency
+                        }
                     })
                     .collect()
             }
