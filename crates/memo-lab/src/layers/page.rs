@@ -413,7 +413,7 @@ pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
          *Recall* is the mean over both ends, each tried at {s} random positions ({few} for stored recall, product, cells alone, and for Gaussian codes from d = 4096 or with four layers); at one half that is known to \
          ±{e:.3} (±{f:.3}) with 95 % confidence, and better elsewhere. The CSV has every interval.\n\n\
          | engine | what it is |\n|---|---|\n\
-         | Gaussian | as the authors ran theirs: Gaussian codes, linear composition (jlt), computed recall, Φ off. Of d = 4096 and 8192 only three layers were run, of four layers only d ≤ 2048 |\n\
+         | Gaussian | as the authors ran theirs: Gaussian codes, linear composition (jlt), computed recall, Φ off. Four layers with 20 decoys up to d = 4096, and d = 8192 only with decoys, as they have them |\n\
          | Hadamard | the same with Hadamard codes and fast transforms |\n\
          | bind | Hadamard codes composed by binding |\n\
          | product | Gaussian codes composed by the authors' other way, the product of codes at length 1, which ignores order; d = 1024 |\n\
