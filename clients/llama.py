@@ -94,7 +94,9 @@ class Llama:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         assert self.process.stdout
         # Its library writes to standard output too.
-        self.url = next(line.strip() for line in self.process.stdout if line.startswith("http://"))
+        self.url = next((line.strip() for line in self.process.stdout if line.startswith("http://")), "")
+        if not self.url:
+            raise SystemExit(f"llama.cpp's server did not start; this says why: {' '.join(command)}")
 
     def kill(self) -> None:
         self.process.kill()

@@ -84,6 +84,9 @@ def measure(memo: str, model: Path, weights: Path, seconds: float, failure: str,
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert server.stdout
     url = server.stdout.readline().removeprefix("listening on ").strip()
+    if not url:
+        llama.kill()
+        sys.exit(f"the server did not start; this says why: {' '.join(command)}")
     begun = time.monotonic()
     clients = [Client(url, number, begun + seconds) for number in range(CLIENTS)]
     for client in clients:
@@ -116,13 +119,17 @@ def main(memo: str, weights: str, seconds: str = "30") -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         path = {"tiny": lambda: tiny(home / "tiny.gguf"), "smollm2": smollm2}.get(weights, lambda: Path(weights))()
+        if not path.is_file():
+            sys.exit(f"{path}: no such file; give a model as .gguf, or tiny, or smollm2")
         (home / "note.txt").write_text(NOTE)
         model = home / "notes.memo"
         for command in (
             ["init", str(model), "--tokenizer", str(path)],
             ["memorize", str(model), str(home / "note.txt")],
         ):
-            subprocess.run([memo, *command], check=True, stdout=subprocess.DEVNULL)
+            # It says itself what is wrong, such as a file that is no model.
+            if code := subprocess.run([memo, *command], stdout=subprocess.DEVNULL).returncode:
+                sys.exit(code)
         print("| partner | answered | refused | tokens/s | first token, median | 99 % | longest request | all ended |")
         print("|---|---|---|---|---|---|---|---|")
         for failure, kill in (("error", False), ("error", True), ("memory", True)):
@@ -130,4 +137,8 @@ def main(memo: str, weights: str, seconds: str = "30") -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    if not Path(sys.argv[1]).is_file():
+        sys.exit(f"{sys.argv[1]}: no such program; cargo build --bin memo makes target/debug/memo")
     main(*sys.argv[1:])

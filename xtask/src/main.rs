@@ -191,15 +191,14 @@ fn main() -> Result<()> {
     }
 }
 
+/// The server is a release build; the clients, and the agents' processes, are a development build, so that one crate with all that
+/// it needs is not compiled twice for tests.
 fn load() -> Result<()> {
     cargo(&["build", "--release", "--package", "memo-cli"])?;
     run(Command::new("cargo")
-        .args(["test", "--release", "--package", "memo-server", "--test", "it", "load::", "--"])
-        .args(["--ignored", "--nocapture", "--test-threads", "1"])
-        .env("MEMO_BIN", target().join("release/memo")))?;
-    run(Command::new("cargo")
-        .args(["test", "--release", "--package", "memo-cli", "--test", "it", "mcp::", "--"])
-        .args(["--ignored", "--nocapture"]))
+        .args(["test", "--package", "memo-server", "--package", "memo-cli", "--test", "it", "--"])
+        .args(["load::", "mcp::", "--ignored", "--nocapture", "--test-threads", "1"])
+        .env("MEMO_BIN", target().join("release/memo")))
 }
 
 /// The program writes its own pages, so that they cannot differ from what it takes.

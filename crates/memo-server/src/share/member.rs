@@ -1,7 +1,7 @@
 //! A process that asks whoever has the model, and takes it if nobody does.
 
 use super::owner::Owner;
-use super::socket::{Asked, ask};
+use super::socket::{AskOutcome, ask};
 use crate::config::Config;
 use crate::listen::Error;
 use crate::mcp::{Refusal, Reply, Request};
@@ -62,16 +62,16 @@ impl Member {
         loop {
             let link = self.link().await.map_err(|error| Refusal::new(error.to_string()))?;
             let asked = match &link {
-                Link::Own(owner) => Asked::Replied(owner.ask(request.clone()).await),
+                Link::Own(owner) => AskOutcome::Replied(owner.ask(request.clone()).await),
                 Link::Through(socket) => ask(socket, request).await,
             };
             match asked {
-                Asked::Replied(Reply::Result(value)) => return Ok(value),
-                Asked::Replied(Reply::Refused(refusal)) => return Err(refusal),
-                Asked::Replied(Reply::Moved) => tokio::time::sleep(HEAD_START).await,
-                Asked::Unheard => {}
-                Asked::Unanswered if request.is_repeatable() => {}
-                Asked::Unanswered => {
+                AskOutcome::Replied(Reply::Result(value)) => return Ok(value),
+                AskOutcome::Replied(Reply::Refused(refusal)) => return Err(refusal),
+                AskOutcome::Replied(Reply::Moved) => tokio::time::sleep(HEAD_START).await,
+                AskOutcome::Unheard => {}
+                AskOutcome::Unanswered if request.is_repeatable() => {}
+                AskOutcome::Unanswered => {
                     return Err(Refusal::new(
                         "the process that had the model ended before it answered: this may be done or not; `history` says whether \
                          it is",

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Weak;
 
 /// What came of asking another process.
-pub(super) enum Asked {
+pub(super) enum AskOutcome {
     Replied(Reply),
     /// It did not hear the question: nothing has changed.
     Unheard,
@@ -35,7 +35,9 @@ pub(super) use self::unix::{ask, is_heard};
 
 #[cfg(unix)]
 mod unix {
-    use super::{Access, App, Asked, OnHandover, Path, PathBuf, Request, Store, answer, handover};
+    use super::{
+        Access, App, AskOutcome, OnHandover, Path, PathBuf, Request, Store, answer, handover,
+    };
     use std::fs::{DirBuilder, Metadata};
     use std::io;
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -163,11 +165,11 @@ mod unix {
     }
 
     /// Asks the owner that listens at `socket`.
-    pub(in crate::share) async fn ask(socket: &Path, request: &Request) -> Asked {
+    pub(in crate::share) async fn ask(socket: &Path, request: &Request) -> AskOutcome {
         let (Ok(mut stream), Ok(mut line)) =
             (UnixStream::connect(socket).await, serde_json::to_string(request))
         else {
-            return Asked::Unheard;
+            return AskOutcome::Unheard;
         };
         line.push('\n');
         let mut replied = String::new();
@@ -176,8 +178,8 @@ mod unix {
             BufReader::new(&mut stream).read_line(&mut replied).await
         };
         match asked.await.ok().and_then(|_| serde_json::from_str(&replied).ok()) {
-            Some(reply) => Asked::Replied(reply),
-            None => Asked::Unanswered,
+            Some(reply) => AskOutcome::Replied(reply),
+            None => AskOutcome::Unanswered,
         }
     }
 
@@ -209,8 +211,8 @@ impl Bound {
 }
 
 #[cfg(not(unix))]
-pub(super) async fn ask(_: &Path, _: &Request) -> Asked {
-    Asked::Unheard
+pub(super) async fn ask(_: &Path, _: &Request) -> AskOutcome {
+    AskOutcome::Unheard
 }
 
 #[cfg(not(unix))]

@@ -281,7 +281,93 @@ fn words(seed: u64, count: usize) -> String {
     text
 }
 
-/// What a client that asks for one token waits while eight others ask for much, and what these lose by it.
+/// The processor time that a process has used, in seconds; none where the system does not say.
+fn processor_time(process: u32) -> Option<f64> {
+    /// Of a second, as Linux counts for programs.
+    const TICKS: f64 = 100.0;
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // After the program's name, which may have spaces: user and system time are the 12th and 13th.
+    let mut fields = stat.rsplit(") ").next()?.split(' ').skip(11).map_while(|n| n.parse().ok());
+    let (user, system): (f64, f64) = (fields.next()?, fields.next()?);
+    Some((user + system) / TICKS)
+}
+
+/// What was done in a time, and the processor time of server and clients in it.
+struct Phase {
+    /// Requests that ask for much.
+    long: u64,
+    /// Requests for one token, each with one for figures.
+    short: u64,
+    seconds: f64,
+    server: f64,
+    clients: f64,
+}
+
+impl Phase {
+    fn long_per_second(&self) -> f64 {
+        self.long as f64 / self.seconds
+    }
+}
+
+/// Requests that ask for much, from so many clients, beside one that asks for little, again and again for some time.
+struct Mix<'a> {
+    server: &'a Process,
+    /// What is asked for again and again, and by how many clients.
+    long: Option<(&'a Value, usize)>,
+    /// A prompt of which one token is asked for, if that is.
+    short: Option<&'a str>,
+    seconds: u64,
+}
+
+impl Mix<'_> {
+    async fn run(&self, times: &Times) -> Phase {
+        let Mix { server, long, short, seconds } = *self;
+        let address = server.address;
+        let used = |process: u32| processor_time(process).unwrap_or(f64::NAN);
+        let (server_before, own_before) = (used(server.child.id()), used(std::process::id()));
+        let (start, mut count) = (Instant::now(), 0);
+        let until = start + Duration::from_secs(seconds);
+        let mut working = tokio::task::JoinSet::new();
+        for asked in long.into_iter().flat_map(|(asked, clients)| vec![asked.clone(); clients]) {
+            working.spawn(async move {
+                let (mut client, mut done) = (Client::connect(address).await, 0);
+                while Instant::now() < until {
+                    ask(&mut client, "/v1/completions", asked.clone()).await;
+                    done += 1;
+                }
+                done
+            });
+        }
+        let (mut client, mut figures) =
+            (Client::connect(address).await, Client::connect(address).await);
+        let mut done = 0;
+        // Until the last long request is answered, so that all of them have the same beside them.
+        while Instant::now() < until || !working.is_empty() {
+            while let Some(answered) = working.try_join_next() {
+                done += answered.unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            let Some(prompt) = short else { continue };
+            let start = Instant::now();
+            ask(&mut client, "/v1/completions", json!({"prompt": prompt, "max_tokens": 1})).await;
+            times.add("one token", start);
+            let start = Instant::now();
+            assert_eq!(figures.get("/api/stats").await.status, 200);
+            times.add("/api/stats", start);
+            count += 1;
+        }
+        Phase {
+            long: done,
+            short: count,
+            seconds: start.elapsed().as_secs_f64(),
+            server: used(server.child.id()) - server_before,
+            clients: used(std::process::id()) - own_before,
+        }
+    }
+}
+
+/// What a client that asks for one token waits while eight others ask for much, and what these lose by it: in requests a second,
+/// beside the processor time that the short requests take.
 #[test]
 #[ignore = "takes minutes; cargo xtask load runs it"]
 fn short_requests_beside_long_ones() {
@@ -295,47 +381,31 @@ fn short_requests_beside_long_ones() {
     runtime.block_on(async {
         let mut client = Client::connect(server.address).await;
         ask(&mut client, "/api/documents", json!({"id": "text", "text": text})).await;
+        let mix = Mix { server: &server, long: None, short: Some(&text[300..400]), seconds: seconds.div_ceil(12) };
+        let short = mix.run(&Times::default()).await;
+        let each = short.server / short.short as f64;
+        println!("one token and /api/stats: {:.2} ms of the server's processor time", 1e3 * each);
         let scored: String = words(2, 100_000).chars().take(200_000).collect();
         let generating = json!({"prompt": [text[..200].to_owned()], "max_tokens": 16_384, "temperature": 1.0});
         let scoring = json!({"prompt": scored, "max_tokens": 0, "echo": true, "logprobs": 1});
         for (what, asked) in [("completions of 16,384 tokens", generating), ("scorings of 200 kB", scoring)] {
-            let alone = Instant::now();
-            ask(&mut client, "/v1/completions", asked.clone()).await;
-            let alone = alone.elapsed();
-            let (times, done) = (Times::default(), Arc::new(AtomicU64::new(0)));
-            let until = Instant::now() + Duration::from_secs(seconds / 2);
-            let start = Instant::now();
-            let long: Vec<_> = (0..LONG).map(|_| {
-                let (asked, done) = (asked.clone(), Arc::clone(&done));
-                tokio::spawn(async move {
-                    let mut client = Client::connect(server.address).await;
-                    while Instant::now() < until {
-                        let answer = client.post("/v1/completions", &asked).await;
-                        assert_eq!(answer.status, 200, "{}", answer.text());
-                        done.fetch_add(1, Ordering::Relaxed);
-                    }
-                })
-            }).collect();
-            let mut figures = Client::connect(server.address).await;
-            while Instant::now() < until {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-                let one = json!({"prompt": &text[300..400], "max_tokens": 1});
-                let start = Instant::now();
-                ask(&mut client, "/v1/completions", one).await;
-                times.add("one token", start);
-                let start = Instant::now();
-                assert_eq!(figures.get("/api/stats").await.status, 200);
-                times.add("/api/stats", start);
-            }
-            for long in long {
-                long.await.unwrap();
-            }
-            let (count, time) = (done.load(Ordering::Relaxed), start.elapsed());
-            println!(
-                "beside {LONG} {what}, each {:.1} s alone; {count} of them in {:.1} s, one every {:.1} s:",
-                alone.as_secs_f64(), time.as_secs_f64(), time.as_secs_f64() / count as f64,
-            );
+            let (times, long) = (Times::default(), Some((&asked, LONG)));
+            let alone = Mix { long, short: None, seconds: seconds.div_ceil(4), ..mix }.run(&times).await;
+            let beside = Mix { long, seconds: seconds.div_ceil(2), ..mix }.run(&times).await;
+            println!("beside {LONG} {what}:");
             times.print();
+            let (was, is) = (alone.long_per_second(), beside.long_per_second());
+            println!("  {was:.2} a second without the short ones, {is:.2} beside them: {:.1} % less", 100.0 * (1.0 - is / was));
+            println!(
+                "  processor time: server {:.1} s of {:.1} s, {:.1} % of it for {} short ones; clients {:.1} s, before {:.1} s of {:.1} s",
+                beside.server,
+                beside.seconds,
+                100.0 * each * beside.short as f64 / beside.server,
+                beside.short,
+                beside.clients,
+                alone.clients,
+                alone.seconds,
+            );
         }
     });
 }

@@ -88,7 +88,7 @@ struct Hit {
 }
 
 /// The words that are looked for.
-struct Asked {
+struct QueryWords {
     /// Their numbers, by hash.
     numbers: HashMap<u64, u16>,
     /// Whether any of them has these highest bits: most words of a document need no look-up.
@@ -97,7 +97,7 @@ struct Asked {
     letters: HashMap<u8, Vec<(u16, Vec<u32>)>>,
 }
 
-impl Asked {
+impl QueryWords {
     fn new(numbers: HashMap<u64, u16>, spelled: &[&str]) -> Self {
         let mut any = vec![false; 1 << 12];
         numbers.keys().for_each(|hash| any[(hash >> 52) as usize] = true);
@@ -106,7 +106,7 @@ impl Asked {
         for (number, word) in (0..).zip(question.iter().map(|word| word.as_bytes())) {
             by_first.entry(first(word)).or_default().push((number, letters(word)));
         }
-        Asked { numbers, any, letters: by_first }
+        QueryWords { numbers, any, letters: by_first }
     }
 
     /// Which word a word of a document is, or is alike to, and whether it is the same.
@@ -250,7 +250,7 @@ impl Snapshot {
 }
 
 /// The different words of a text, and how they are spelled where they first stand.
-fn words(text: &str) -> (Asked, Vec<&str>) {
+fn words(text: &str) -> (QueryWords, Vec<&str>) {
     let (mut numbers, mut spelled) = (HashMap::new(), Vec::new());
     each_word(text.as_bytes(), |hash, place| {
         if spelled.len() < MOST_WORDS && !numbers.contains_key(&hash) {
@@ -258,11 +258,11 @@ fn words(text: &str) -> (Asked, Vec<&str>) {
             spelled.push(&text[place]);
         }
     });
-    (Asked::new(numbers, &spelled), spelled)
+    (QueryWords::new(numbers, &spelled), spelled)
 }
 
 /// The words of a text that a document has.
-fn find(bytes: &[u8], asked: &Asked) -> Found {
+fn find(bytes: &[u8], asked: &QueryWords) -> Found {
     let pieces: Vec<(usize, Found)> = pieces(bytes)
         .into_par_iter()
         .map(|piece| (piece.start, find_in_piece(&bytes[piece], asked)))
@@ -281,7 +281,7 @@ fn find(bytes: &[u8], asked: &Asked) -> Found {
     all
 }
 
-fn find_in_piece(bytes: &[u8], asked: &Asked) -> Found {
+fn find_in_piece(bytes: &[u8], asked: &QueryWords) -> Found {
     let mut found = Found { hits: Vec::new(), counts: vec![0; asked.numbers.len()], words: 0 };
     each_word(bytes, |hash, place| {
         if let Some((word, same)) = asked.number(hash, &bytes[place.clone()]) {

@@ -11,7 +11,7 @@
 
 use super::distribution::{Distribution, Split};
 use super::generate::Sampling;
-use super::penalty::Said;
+use super::penalty::GeneratedCounts;
 use crate::random::Draws;
 use crate::sparse::Error;
 use crate::sparse::prior::Prior;
@@ -92,7 +92,7 @@ impl Drawing {
         distribution: &Distribution<'_>,
         stamp: u64,
         sampling: &Sampling,
-        said: &Said,
+        said: &GeneratedCounts,
         draws: &mut Draws,
     ) -> Result<u32, Error> {
         let &Sampling { temperature, top_k, top_p, .. } = sampling;
@@ -324,7 +324,7 @@ mod tests {
                     &distribution,
                     memory.stamp(),
                     &sampling,
-                    &Said::default(),
+                    &GeneratedCounts::default(),
                     &mut draws,
                 );
                 seen[token.unwrap() as usize] += 1.0 / f64::from(tries);

@@ -1,7 +1,7 @@
 //! Generation: one token after the other, picked as [`Sampling`] says. A step costs the same however much was memorized.
 
 use super::draw::Drawing;
-use super::penalty::Said;
+use super::penalty::GeneratedCounts;
 use super::{Backoff, Distribution, Scratch};
 use crate::random::{Draws, Purpose, Stream};
 use crate::sparse::{Error, Memory};
@@ -51,7 +51,7 @@ pub struct Generation {
     scratch: Scratch,
     drawing: Drawing,
     /// What was said since the prompt, if that is penalised.
-    said: Said,
+    said: GeneratedCounts,
     quoting: bool,
 }
 
@@ -119,7 +119,7 @@ impl Generation {
     }
 
     /// How tokens are picked, what was said, and the draws to come.
-    pub(super) fn sampling(&self) -> (&Sampling, &Said, Draws) {
+    pub(super) fn sampling(&self) -> (&Sampling, &GeneratedCounts, Draws) {
         (&self.sampling, &self.said, self.draws)
     }
 

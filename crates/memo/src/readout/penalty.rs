@@ -9,9 +9,9 @@ use super::generate::Sampling;
 use crate::sparse::Error;
 use std::collections::BTreeMap;
 
-/// How often each token was said; only kept where there are penalties.
+/// How often each token was generated since the prompt; only kept where there are penalties.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said(BTreeMap<u32, u32>);
+pub(super) struct GeneratedCounts(BTreeMap<u32, u32>);
 
 /// What the probabilities of tokens that were said are multiplied by, in order of the tokens, and those of all others. None is above 1:
 /// it is what they are relative to each other that counts, and the largest must not overflow.
@@ -39,7 +39,7 @@ impl Sampling {
     }
 }
 
-impl Said {
+impl GeneratedCounts {
     pub(super) fn add(&mut self, token: u32) {
         *self.0.entry(token).or_default() += 1;
     }
@@ -126,7 +126,7 @@ mod tests {
         let (mut scratch, context) = (Scratch::default(), &text[40..43]);
         let distribution = BACKOFF.distribution(&memory, context, &mut scratch).unwrap();
         let best = distribution.best().unwrap();
-        let mut said = Said::default();
+        let mut said = GeneratedCounts::default();
         // The most probable one, one that followed, one that never did, and one of the prior.
         for token in [best, best, text[43], 30, 38] {
             said.add(token);
