@@ -155,7 +155,7 @@ impl Snapshot {
         let mut contexts = Vec::with_capacity(made.contexts.len());
         for (at, reading) in made.contexts.iter().enumerate() {
             let Some((unit, length)) = ContextUnit::of(reading.context) else { continue };
-            let successors = made.successors(at, SUCCESSORS)?.into_iter().map(|successor| {
+            let successors = made.successors(at, SUCCESSORS).into_iter().map(|successor| {
                 let token = successor.token;
                 CountedToken { token, text: text(token), count: successor.count }
             });
@@ -172,7 +172,7 @@ impl Snapshot {
         }
         let mut candidates = Vec::new();
         for (token, probability) in made.distribution().top(count)? {
-            let shares = made.shares(token)?;
+            let shares = made.shares(token);
             candidates.push(CandidateShares {
                 token,
                 text: text(token),

@@ -66,9 +66,16 @@ impl Interpolation {
     }
 
     /// What a successor gets, which also followed the next longer context `longer` times.
+    #[inline(always)]
     pub(super) fn share(&self, count: i64, longer: i64) -> f64 {
         let worth = self.weighing.worth(count, longer);
-        (worth - self.weighing.off(worth)) / self.worth
+        self.of_gain(worth - self.weighing.off(worth))
+    }
+
+    /// What a successor gets whose count is worth so much, less what is taken off.
+    #[inline(always)]
+    pub(super) fn of_gain(&self, gain: f64) -> f64 {
+        gain / self.worth
     }
 }
 

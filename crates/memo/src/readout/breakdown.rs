@@ -23,8 +23,6 @@ pub struct Breakdown<'m> {
     pub recent: f64,
     distribution: Distribution<'m>,
     memory: &'m Memory,
-    /// The last token, or the boundary.
-    before: u32,
     /// Which of the contexts the quote is from.
     longest: Option<usize>,
 }
@@ -112,20 +110,10 @@ impl Backoff {
         for (at, level, next) in exact.chain(chain).rev() {
             left = contexts[at].take(level.clone(), left, next.map(|_| at + 1));
         }
-        let first = Level { slot: 0, span: given.min(1), totals: levels.first, list: Vec::new() };
+        let list = levels.followers.list.clone();
+        let first = Level { span: given.min(1), totals: levels.first, list, ..Level::default() };
         let prior = contexts[0].take(first, left, (!tokens.is_empty()).then_some(1));
-        let before = levels.before;
-        Ok(Breakdown {
-            contexts,
-            prior,
-            quote,
-            general,
-            recent,
-            distribution,
-            memory,
-            before,
-            longest,
-        })
+        Ok(Breakdown { contexts, prior, quote, general, recent, distribution, memory, longest })
     }
 }
 
@@ -178,17 +166,14 @@ impl<'m> Breakdown<'m> {
     }
 
     /// Returns the terms of a token's probability.
-    pub fn shares(&self, token: u32) -> Result<BreakdownShares, Error> {
+    pub fn shares(&self, token: u32) -> BreakdownShares {
         let mut shares = Vec::with_capacity(self.contexts.len());
-        for (at, context) in self.contexts.iter().enumerate() {
+        for context in &self.contexts {
             let Some(Read { own, left, next, .. }) = &context.read else {
                 shares.push(0.0);
                 continue;
             };
-            let count = match at {
-                0 => self.memory.followed(self.before, token)?.max(0),
-                _ => context.count(token),
-            };
+            let count = context.count(token);
             let longer = next.map_or(0, |next| self.contexts[next].count(token));
             shares.push(left * own.share(count, longer));
         }
@@ -198,25 +183,18 @@ impl<'m> Breakdown<'m> {
         });
         let (general, recent) = self.distribution.beside_of(token);
         let before = self.memory.prior().p.get(token as usize).copied().unwrap_or(0.0);
-        Ok(BreakdownShares { prior: self.prior * before, contexts: shares, quote, general, recent })
+        BreakdownShares { prior: self.prior * before, contexts: shares, quote, general, recent }
     }
 
     /// Returns what followed a context, the most frequent first, of equals the lowest number, up to a number of tokens.
-    pub fn successors(&self, context: usize, most: usize) -> Result<Vec<Successor>, Error> {
+    pub fn successors(&self, context: usize, most: usize) -> Vec<Successor> {
         let Some(read) = self.contexts.get(context).and_then(|context| context.read.as_ref())
         else {
-            return Ok(Vec::new());
+            return Vec::new();
         };
-        let mut all = Vec::new();
-        if context == 0 {
-            self.memory.each_successor(self.before, |token, count| {
-                if count > 0 {
-                    all.push(Successor { token, count });
-                }
-            })?;
-        } else {
-            all.extend(read.level.list.iter().map(|&(token, count)| Successor { token, count }));
-        }
+        let list = read.level.list.iter();
+        let mut all: Vec<Successor> =
+            list.map(|&(token, count)| Successor { token, count }).collect();
         let order =
             |a: &Successor, b: &Successor| b.count.cmp(&a.count).then(a.token.cmp(&b.token));
         if most < all.len() {
@@ -224,6 +202,6 @@ impl<'m> Breakdown<'m> {
             all.truncate(most);
         }
         all.sort_unstable_by(order);
-        Ok(all)
+        all
     }
 }

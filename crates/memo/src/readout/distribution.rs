@@ -5,21 +5,33 @@ use super::general::General;
 use super::recent::Recent;
 use crate::sparse::prior::Prior;
 use crate::sparse::seek::seek;
-use crate::sparse::{Error, Level, Levels, Memory};
+use crate::sparse::{Error, Followers, Level, Levels, Memory};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Returns how often a token followed a context that may be missing.
 pub(super) fn followed(level: Option<&Level>, token: u32) -> i64 {
     level.map_or(0, |level| level.count(token))
 }
 
+/// Returns the more probable of two tokens; of equals, the one with the lower number.
+fn better(a: (u32, f64), b: (u32, f64)) -> (u32, f64) {
+    if b.1 > a.1 || (b.1 == a.1 && b.0 < a.0) { b } else { a }
+}
+
+/// More than adding up what a token gets rounds off.
+const ROUNDING: f64 = 1e-9;
+
+/// What so many tokens get of a symbol that all probabilities are computed faster.
+const LEAST: f64 = 1e-3;
+
 /// Probabilities of the next token.
 pub struct Distribution<'m> {
     memory: &'m Memory,
-    /// The last token, what its successors get, and the most that one of them followed it.
+    /// The last token, what followed it, and what that gets.
     before: u32,
+    followers: Arc<Followers>,
     first: Interpolation,
-    most: i64,
     /// What is left to the last token's successors and the prior.
     rest: f64,
     /// Tokens that followed longer contexts, in order, with all that they get of exact contexts.
@@ -48,7 +60,7 @@ impl<'m> Distribution<'m> {
         let words = levels.further_words();
         let mut listed: Vec<(u32, f64)> = Vec::new();
         if let Some(level) = levels.tokens().first() {
-            let with_pairs = level.list.iter().zip(&levels.pairs);
+            let with_pairs = level.list.iter().zip(&level.pairs);
             listed.extend(
                 with_pairs.map(|(&(token, longer), &count)| (token, base(token, count, longer))),
             );
@@ -105,8 +117,8 @@ impl<'m> Distribution<'m> {
             *p *= rest;
         }
         let recent = recent.map(|recent| recent.beside(quote));
-        let Levels { before, most, .. } = *levels;
-        Ok(Distribution { memory, before, first, most, rest, listed, general, recent })
+        let (before, followers) = (levels.before, Arc::clone(&levels.followers));
+        Ok(Distribution { memory, before, followers, first, rest, listed, general, recent })
     }
 
     /// What a token gets in all, of which `exact` from exact contexts.
@@ -138,13 +150,24 @@ impl<'m> Distribution<'m> {
 
     /// The probability of a token that followed the last one so often, and no longer context.
     fn unlisted(&self, token: u32, count: i64) -> f64 {
-        self.rest * (self.first.share(count, 0) + self.first.rest * self.prior(token))
+        self.of_follower(token, self.first.share(count, 0))
+    }
+
+    /// The tokens that followed the last one, in order, with what each gets for that.
+    pub(super) fn followers(&self) -> impl Iterator<Item = (u32, f64)> {
+        let Followers { list, gains, .. } = &*self.followers;
+        list.iter().zip(gains).map(|(&(token, _), &gain)| (token, self.first.of_gain(gain)))
+    }
+
+    /// The probability of a token that gets so much for having followed the last one, and followed no longer context.
+    fn of_follower(&self, token: u32, gets: f64) -> f64 {
+        self.rest * (gets + self.first.rest * self.prior(token))
     }
 
     /// What the most frequent successor of the last token would get with the largest prior, of what is left to these.
     fn highest(&self) -> f64 {
         let prior = self.memory.prior();
-        self.first.share(self.most, 0) + self.first.rest * self.prior(prior.best)
+        self.first.share(self.followers.most, 0) + self.first.rest * self.prior(prior.best)
     }
 
     /// Returns the probability of one token; 0 outside the vocabulary.
@@ -158,37 +181,83 @@ impl<'m> Distribution<'m> {
 
     /// Returns the most probable token; of equals, the one with the lowest number.
     pub fn best(&self) -> Result<u32, Error> {
-        let better = |a: (u32, f64), b: (u32, f64)| b.1 > a.1 || (b.1 == a.1 && b.0 < a.0);
-        let prior = self.memory.prior();
+        if !self.general.is_empty() {
+            return self.best_generalized();
+        }
+        let recent = |token: u32| self.recent.as_ref().map_or(0.0, |recent| recent.share(token));
+        let listed = self.listed.iter().map(|&(token, exact)| (token, exact + recent(token)));
+        let mut best = listed.fold((0, -1.0), better);
+        // No other token can have more than the most frequent successor with the largest prior.
+        if best.1 > self.rest * self.highest() + self.recent.as_ref().map_or(0.0, Recent::most) {
+            return Ok(best.0);
+        }
+        let mut consider = |token: u32, gets: f64| {
+            let next = (token, self.of_follower(token, gets) + recent(token));
+            let listed = || self.listed.binary_search_by_key(&token, |&(token, _)| token).is_ok();
+            if better(best, next) == next && !listed() {
+                best = next;
+            }
+        };
+        self.followers().for_each(|(token, gets)| consider(token, gets));
+        let recent = self.recent().into_iter().map(|(token, _)| token);
+        for token in recent.chain([self.memory.prior().best]) {
+            let count = self.memory.followed(self.before, token)?;
+            consider(token, self.first.share(count, 0));
+        }
+        Ok(best.0)
+    }
+
+    /// Returns the same where generalised contexts say something. What a token gets is what it gets at most for other reasons, and
+    /// what it gets of a few symbols. So a token that has more than another has much of one symbol at least, and few tokens have.
+    fn best_generalized(&self) -> Result<u32, Error> {
         let all: Vec<Vec<(u32, f64)>> = self.general.iter().map(General::all).collect();
         let general = || self.general.iter().zip(&all);
         let whole = |token: u32, exact: f64| {
             let p = general().fold(exact, |p, (general, all)| p + general.share_in(all, token));
-            self.recent.as_ref().map_or(p, |recent| p + recent.share(token))
+            (token, self.recent.as_ref().map_or(p, |recent| p + recent.share(token)))
         };
-        let listed = self.listed.iter().map(|&(token, exact)| (token, whole(token, exact)));
-        let mut best = listed.fold((0, -1.0), |a, b| if better(a, b) { b } else { a });
-        // No other token can have more than the most frequent successor with the largest prior.
-        let highest = self.rest * self.highest();
-        let general: f64 = general().map(|(general, all)| general.most(all)).sum();
-        let recent = self.recent.as_ref().map_or(0.0, Recent::most);
-        if best.1 > highest + general + recent {
+        let (mut base, mut symbols, mut most) =
+            (self.recent.as_ref().map_or(0.0, Recent::most), 0, 0.0);
+        for (general, all) in general() {
+            let (own, of) = general.base();
+            (base, symbols) = (base + own, symbols + of);
+            most = general.most(all).max(most);
+        }
+        let beside = (base + most * symbols as f64) * (1.0 + ROUNDING);
+        let mut best = (0, -1.0);
+        for &(token, exact) in &self.listed {
+            if exact + beside >= best.1 {
+                best = better(best, whole(token, exact));
+            }
+        }
+        base += self.rest * self.highest();
+        if best.1 > base + most * symbols as f64 {
             return Ok(best.0);
         }
-        if !self.general.is_empty() {
-            let all = (0..).zip(self.dense()?);
-            return Ok(all.fold((0, -1.0), |a, b| if better(a, b) { b } else { a }).0);
-        }
-        let mut consider = |token: u32, count: i64| {
-            let next = (token, self.whole(token, self.unlisted(token, count)));
-            let listed = || self.listed.binary_search_by_key(&token, |&(token, _)| token).is_ok();
-            if better(best, next) && !listed() {
-                best = next;
+        let enough = |best: f64| (best - base) / symbols as f64 * (1.0 - ROUNDING);
+        let exact = |token: u32| match self.listed.binary_search_by_key(&token, |entry| entry.0) {
+            Ok(i) => self.listed[i].1,
+            Err(_) => {
+                let list = &self.followers.list;
+                let found = list.binary_search_by_key(&token, |&(token, _)| token);
+                self.unlisted(token, found.map_or(0, |at| list[at].1))
             }
         };
-        self.memory.each_successor(self.before, &mut consider)?;
-        for token in self.recent().into_iter().map(|(token, _)| token).chain([prior.best]) {
-            consider(token, self.memory.followed(self.before, token)?);
+        for (general, all) in general() {
+            general.each_with(all, most, &mut |token| {
+                best = better(best, whole(token, exact(token)));
+                most
+            });
+        }
+        // Too many tokens can be the best.
+        if enough(best.1) <= LEAST {
+            return Ok((0..).zip(self.dense()?).fold((0, -1.0), better).0);
+        }
+        for (general, all) in general() {
+            general.each_with(all, enough(best.1), &mut |token| {
+                best = better(best, whole(token, exact(token)));
+                enough(best.1)
+            });
         }
         Ok(best.0)
     }
@@ -198,11 +267,11 @@ impl<'m> Distribution<'m> {
         // In the same order as one token alone, so that all ways to ask give the same bits.
         let prior = self.memory.prior().p.iter();
         let mut p: Vec<f64> = prior.map(|p| self.rest * (self.first.rest * p)).collect();
-        self.memory.each_successor(self.before, |token, count| {
+        for (token, gets) in self.followers() {
             if let Some(p) = p.get_mut(token as usize) {
-                *p = self.unlisted(token, count);
+                *p = self.of_follower(token, gets);
             }
-        })?;
+        }
         for &(token, listed) in &self.listed {
             p[token as usize] = listed;
         }
@@ -233,14 +302,11 @@ impl<'m> Distribution<'m> {
     }
 
     /// Returns the tokens that followed the last one, and are none of those `listed`, with their probabilities, in order.
-    fn followed(&self, listed: &[(u32, f64)]) -> Result<Vec<(u32, f64)>, Error> {
-        let (mut followed, mut from) = (Vec::new(), 0);
-        self.memory.each_successor(self.before, |token, count| {
-            if count > 0 && seek(listed, &mut from, token).is_none() {
-                followed.push((token, self.unlisted(token, count)));
-            }
-        })?;
-        Ok(followed)
+    fn followed(&self, listed: &[(u32, f64)]) -> Vec<(u32, f64)> {
+        let mut from = 0;
+        let others =
+            self.followers().filter(|&(token, _)| seek(listed, &mut from, token).is_none());
+        others.map(|(token, gets)| (token, self.of_follower(token, gets))).collect()
     }
 
     /// Returns all probabilities in three parts: tokens that followed longer contexts or stand in the text itself; others that
@@ -248,7 +314,7 @@ impl<'m> Distribution<'m> {
     pub(super) fn parts(&self) -> Result<Parts<'_>, Error> {
         let (listed, followed, rest) = if self.general.is_empty() {
             let listed = self.listed()?;
-            let followed = self.followed(&listed)?;
+            let followed = self.followed(&listed);
             (listed, followed, [self.rest, self.first.rest])
         } else {
             (Cow::Owned((0..).zip(self.dense()?).collect()), Vec::new(), [0.0; 2])
@@ -267,15 +333,6 @@ impl<'m> Distribution<'m> {
         let by_prior = self.rest * self.first.rest * (1.0 - listed).max(0.0);
         let most = self.rest * self.highest();
         Some(Split { prior, listed: &self.listed, before: self.before, by_prior, most })
-    }
-
-    /// Calls `take` with the tokens that followed the last one, in order, and what each gets for that, up to one factor.
-    pub(super) fn each_followed(&self, mut take: impl FnMut(u32, f64)) -> Result<(), Error> {
-        self.memory.each_successor(self.before, |token, count| {
-            if count > 0 {
-                take(token, self.first.share(count, 0));
-            }
-        })
     }
 
     /// Returns the `k` most probable tokens, best first; of equals, the one with the lowest number.

@@ -211,11 +211,14 @@ impl Drawing {
             let sums = match self.followed.entry(split.before) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) => {
-                    let (mut sums, mut sum) = (Vec::new(), 0.0);
-                    distribution.each_followed(|token, share| {
-                        sum += share;
-                        sums.push((token, sum));
-                    })?;
+                    let mut sum = 0.0;
+                    let sums: Vec<(u32, f64)> = distribution
+                        .followers()
+                        .map(|(token, gets)| {
+                            sum += gets;
+                            (token, sum)
+                        })
+                        .collect();
                     self.kept += sums.len();
                     place.insert(sums)
                 }

@@ -5,6 +5,7 @@
 //! probability out among the tokens that its units begin with, as often as they did.
 
 use super::backoff::Interpolation;
+use crate::sparse::seek::seek;
 use crate::sparse::{Error, GeneralLevels, Level, Members, Memory, Predicted};
 use std::sync::Arc;
 
@@ -50,19 +51,26 @@ impl<'m> General<'m> {
         Ok(General { weight, members, vocabulary, levels, of_class, predicted, rest })
     }
 
-    /// What a symbol gets that followed the shortest context so often, and what the last token says of it.
+    /// What a symbol gets that followed the shortest context so often, and what the last token says of it. `longer` returns how often it
+    /// followed another one.
     #[inline]
-    fn gets(&self, symbol: u32, count: i64, predicted: f64) -> f64 {
-        let Some((first, longer)) = self.levels.split_first().filter(|_| count > 0) else {
+    fn gets(
+        &self,
+        count: i64,
+        predicted: f64,
+        mut longer: impl FnMut(usize, &[(u32, i64)]) -> i64,
+    ) -> f64 {
+        let Some(((_, first, rest), others)) = self.levels.split_first().filter(|_| count > 0)
+        else {
             return predicted / 2.0;
         };
-        let of_first = first.1.share(count, 0) / first.2;
+        let of_first = first.share(count, 0) / rest;
         // What all have is multiplied once, at the end. What followed a longer context followed the shorter one.
-        let (mut p, mut left) = (of_first, first.2);
+        let (mut p, mut left) = (of_first, *rest);
         let mut followed = true;
-        for (level, own, rest) in longer {
+        for (i, (level, own, rest)) in others.iter().enumerate() {
             left = *rest;
-            let count = if followed { level.count(symbol) } else { 0 };
+            let count = if followed { longer(i, &level.list) } else { 0 };
             followed = count > 0;
             if followed {
                 p += own.share(count, 0) / rest;
@@ -70,17 +78,21 @@ impl<'m> General<'m> {
         }
         p = p * left / 2.0;
         if self.of_class {
-            p += of_first * first.2 * self.predicted.rest / 2.0;
+            p += of_first * rest * self.predicted.rest / 2.0;
         }
         p + predicted / 2.0
     }
 
     /// What a symbol gets.
     fn of(&self, symbol: u32) -> f64 {
-        let count = self.levels.first().map_or(0, |(level, ..)| level.count(symbol));
+        let count = |list: &[(u32, i64)]| {
+            let found = list.binary_search_by_key(&symbol, |&(symbol, _)| symbol);
+            found.map_or(0, |at| list[at].1)
+        };
+        let first = self.levels.first().map_or(0, |(level, ..)| count(&level.list));
         let list = &self.predicted.list;
         let found = list.binary_search_by_key(&symbol, |&(symbol, _)| symbol);
-        self.gets(symbol, count, found.map_or(0.0, |at| list[at].1))
+        self.gets(first, found.map_or(0.0, |at| list[at].1), |_, list| count(list))
     }
 
     /// All symbols that followed contexts or the last token, in order, with what they get.
@@ -88,12 +100,16 @@ impl<'m> General<'m> {
         let first: &[(u32, i64)] = self.levels.first().map_or(&[], |(level, ..)| &level.list);
         let (mut a, mut b) = (first.iter().peekable(), self.predicted.list.iter().peekable());
         let mut all = Vec::with_capacity(first.len() + self.predicted.list.len());
+        let mut from = vec![0; self.levels.len()];
         loop {
             let next = [a.peek().map(|next| next.0), b.peek().map(|next| next.0)];
             let Some(symbol) = next.into_iter().flatten().min() else { return all };
             let count = a.next_if(|next| next.0 == symbol).map_or(0, |next| next.1);
             let predicted = b.next_if(|next| next.0 == symbol).map_or(0.0, |next| next.1);
-            all.push((symbol, self.gets(symbol, count, predicted)));
+            let longer = |i: usize, list: &[(u32, i64)]| {
+                seek(list, &mut from[i], symbol).map_or(0, |at| list[at].1)
+            };
+            all.push((symbol, self.gets(count, predicted, longer)));
         }
     }
 
@@ -139,9 +155,45 @@ impl<'m> General<'m> {
         all.iter_mut().zip(p).for_each(|(all, p)| *all += self.weight * p);
     }
 
-    /// The most that a token can get, or more; `all` is [`General::all`].
+    /// The most that a token gets whatever its symbols, and how many symbols it can have: itself, and its classes.
+    pub(super) fn base(&self) -> (f64, usize) {
+        (self.weight * self.rest * self.members.highest, 1 + self.members.most_classes)
+    }
+
+    /// The most that a token gets of one symbol; `all` is [`General::all`].
     pub(super) fn most(&self, all: &[(u32, f64)]) -> f64 {
-        let listed: f64 = all.iter().map(|&(_, p)| p).sum();
-        self.weight * (self.rest * self.members.highest + listed)
+        let most = |&(symbol, own): &(u32, f64)| match symbol.checked_sub(self.vocabulary) {
+            None => own,
+            Some(class) => {
+                own * self.members.of_class(class).first().map_or(0.0, |member| member.share)
+            }
+        };
+        self.weight * all.iter().map(most).fold(0.0, f64::max)
+    }
+
+    /// Calls `take` with tokens, among them all that get so much of one symbol as `take` returned last, and so much at first;
+    /// `all` is [`General::all`].
+    pub(super) fn each_with(
+        &self,
+        all: &[(u32, f64)],
+        mut enough: f64,
+        take: &mut dyn FnMut(u32) -> f64,
+    ) {
+        for &(symbol, own) in all {
+            let own = self.weight * own;
+            if own < enough {
+                continue;
+            }
+            let Some(class) = symbol.checked_sub(self.vocabulary) else {
+                enough = take(symbol);
+                continue;
+            };
+            for member in self.members.of_class(class) {
+                if own * member.share < enough {
+                    break;
+                }
+                enough = take(member.token);
+            }
+        }
     }
 }

@@ -314,7 +314,7 @@ fn hash_unigrams(tables: &Tables, all: bool) -> NumberedHashes {
 }
 
 fn settings_hash(settings: &Settings) -> Hash {
-    let Settings { vocabulary, end, seed, tokens, words, lexicon } = settings;
+    let Settings { vocabulary, end, seed, tokens, words, lexicon, grouped } = settings;
     let lens = [tokens, words].into_iter().flat_map(|lens| {
         std::iter::once(lens.len() as u64).chain(lens.iter().map(|&len| len.into()))
     });
@@ -325,6 +325,9 @@ fn settings_hash(settings: &Settings) -> Hash {
         }
         if let Some(LexiconSettings { digest, .. }) = lexicon {
             hasher.update(digest.as_bytes());
+        }
+        if *grouped {
+            hasher.update(b"grouped");
         }
     })
 }

@@ -1,13 +1,16 @@
 //! Keys: which cells a context and a next token select.
 //!
 //! A context's hash is a polynomial in the codes of its tokens, modulo the prime 2⁶¹ − 1, so that the hash of any block of a text
-//! is the difference of two prefixes' hashes. Mixed with the slot, and with the next token where it cannot be listed, it is
-//! the key. Everything is integer arithmetic on the seed, so keys are the same on every machine.
+//! is the difference of two prefixes' hashes. Mixed with the slot it is the key, under which the next tokens are listed. Where they
+//! cannot be listed, an event has a key of its own ([`EventKeys`]): its highest bits are those of the context, and the others
+//! a permutation of the tokens that is the context's own. So the events of a context lie together, and no two of them share a
+//! key. Everything is integer arithmetic on the seed, so keys are the same on every machine.
 
 use super::partition::{KEY_BITS, PARTITION_BITS, TOKEN_BITS};
 use super::{MAX_VOCABULARY, Settings};
 use crate::kernels::integer::mix;
 use crate::random::{Purpose, Stream};
+use std::ops::RangeInclusive;
 
 /// The symbol before the first token of a document.
 pub(crate) const BOUNDARY: u32 = MAX_VOCABULARY;
@@ -42,6 +45,8 @@ pub(crate) struct Keys {
     own: Vec<u64>,
     /// The number of each slot in keys.
     numbers: Vec<usize>,
+    /// The bits of what came next, of each slot; 0 if events lie anywhere.
+    symbol_bits: Vec<u32>,
     /// The word and the number of facts, which are no slot of contexts.
     facts: (u64, usize),
 }
@@ -70,12 +75,15 @@ impl Keys {
         let (leaf, base) = (words.word(), words.word() % (PRIME - 2) + 1);
         let own = (0..settings.all_slots()).map(|_| words.word()).collect();
         let numbers = settings.numbers().unwrap_or_default();
+        let bits = |slot| if settings.grouped { settings.symbol_bits(slot) } else { 0 };
+        let symbol_bits = (0..settings.all_slots()).map(bits).collect();
         let mut powers = vec![1];
         for i in 0..=settings.longest() {
             powers.push(multiply(powers[i], base));
         }
         let facts = Stream::new(settings.seed, Purpose::SparseKeys, 2).draws().word();
-        Keys { leaf, base, powers, own, numbers, facts: (facts, settings.fact_number()) }
+        let facts = (facts, settings.fact_number());
+        Keys { leaf, base, powers, own, numbers, symbol_bits, facts }
     }
 
     /// Returns the hash of a sequence with one more symbol at its end.
@@ -144,12 +152,11 @@ impl Keys {
         Self::cell(self.numbers[slot], mix(self.own[slot], hash), token)
     }
 
-    /// Returns the cell of a context and a token in a table whose tokens cannot be listed.
+    /// Returns the keys of a context in a table whose tokens cannot be listed.
     #[inline(always)]
-    pub(crate) fn event(&self, slot: usize, hash: u64, token: u32) -> Cell {
+    pub(crate) fn events(&self, slot: usize, hash: u64) -> EventKeys {
         let context = mix(self.own[slot], hash);
-        let token = (u64::from(token) + 1).wrapping_mul(0xA24B_AED4_963E_E407);
-        Self::cell(self.numbers[slot], mix(context, token), 0)
+        EventKeys { context, number: self.numbers[slot], bits: self.symbol_bits[slot] }
     }
 
     #[inline(always)]
@@ -164,6 +171,64 @@ impl Keys {
     #[inline(always)]
     pub(crate) fn number(key: u32) -> usize {
         key as usize & ((1 << SLOT_BITS) - 1)
+    }
+}
+
+/// The keys of what followed one context.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EventKeys {
+    context: u64,
+    number: usize,
+    /// The bits of a token; 0 if events lie anywhere.
+    bits: u32,
+}
+
+impl EventKeys {
+    /// Returns the cell of a token.
+    #[inline(always)]
+    pub(crate) fn cell(&self, token: u32) -> Cell {
+        if self.bits == 0 {
+            let token = (u64::from(token) + 1).wrapping_mul(0xA24B_AED4_963E_E407);
+            return Keys::cell(self.number, mix(self.context, token), 0);
+        }
+        let Cell { partition, key, .. } = Keys::cell(self.number, self.context, 0);
+        let place = (token ^ self.context as u32).wrapping_mul(self.factor()) & self.mask();
+        Cell { partition, key: key & !(self.mask() << SLOT_BITS) | place << SLOT_BITS, token: 0 }
+    }
+
+    /// Returns the partition of the events and the keys that they can have, which other contexts can have too, if these lie
+    /// together.
+    #[inline(always)]
+    pub(crate) fn range(&self) -> Option<(usize, RangeInclusive<u32>)> {
+        let Cell { partition, key, .. } = Keys::cell(self.number, self.context, 0);
+        let all = self.mask() << SLOT_BITS | ((1 << SLOT_BITS) - 1);
+        (self.bits > 0).then_some((partition as usize, key & !all..=key | all))
+    }
+
+    /// Returns what tells the token of a key in the range; `None` for a key of another slot, and any number for one of another
+    /// context.
+    #[inline(always)]
+    pub(crate) fn tokens(&self) -> impl Fn(u32) -> Option<u32> + use<> {
+        let EventKeys { context, number, .. } = *self;
+        let (mask, factor) = (self.mask(), self.factor());
+        // Newton's iteration doubles the bits that are right, of which an odd number has three.
+        let inverse = (0..3).fold(factor, |inverse, _| {
+            inverse.wrapping_mul(2u32.wrapping_sub(factor.wrapping_mul(inverse)))
+        });
+        move |key| {
+            let place = (key >> SLOT_BITS & mask).wrapping_mul(inverse);
+            (Keys::number(key) == number).then_some((place ^ context as u32) & mask)
+        }
+    }
+
+    fn mask(&self) -> u32 {
+        (1 << self.bits) - 1
+    }
+
+    /// Returns the factor of the permutation: an odd number, of bits of the context that are in no other part of the key.
+    #[inline(always)]
+    fn factor(&self) -> u32 {
+        (self.context >> TOKEN_BITS) as u32 & self.mask() | 1
     }
 }
 
@@ -185,6 +250,27 @@ mod tests {
                 assert_eq!(keys.block(&prefixes, p + 1, len), hash, "{len} before {p}");
             }
             assert_eq!(suffixes.len(), (p + 1).min(64));
+        }
+    }
+
+    #[test]
+    fn tokens_of_a_context_have_keys_of_their_own_that_tell_them() {
+        for vocabulary in [1, 2, 3, 1_000, 50_257, MAX_VOCABULARY] {
+            let settings = Settings::new(vocabulary, vocabulary - 1, 3).unwrap();
+            let keys = Keys::new(&settings);
+            for hash in 0..4 {
+                let mut seen = HashSet::new();
+                let events = keys.events(5, hash);
+                let (partition, range) = events.range().unwrap();
+                let token = events.tokens();
+                for asked in (0..vocabulary).step_by(1 + vocabulary as usize / 1_000) {
+                    let cell = events.cell(asked);
+                    assert!(seen.insert(cell.key), "{asked}");
+                    assert!(partition == cell.partition as usize && range.contains(&cell.key));
+                    assert_eq!(token(cell.key), Some(asked));
+                    assert_eq!(token(cell.key ^ 1), None);
+                }
+            }
         }
     }
 

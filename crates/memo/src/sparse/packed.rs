@@ -95,17 +95,18 @@ pub(super) fn read_field(bytes: &[u8], i: usize, width: u32) -> u64 {
 
 /// Appends fields from the lowest bit on, up to a whole byte.
 pub(super) fn write_fields(bytes: &mut Vec<u8>, width: u32, fields: impl Iterator<Item = u64>) {
-    let (mut held, mut bits) = (0u128, 0);
+    let (mut held, mut bits) = (0u64, 0);
     for field in fields {
-        held |= u128::from(field) << bits;
+        held |= field << bits;
         bits += width;
-        while bits >= 64 {
-            bytes.extend_from_slice(&(held as u64).to_le_bytes());
-            held >>= 64;
-            bits -= 64;
+        if bits >= u64::BITS {
+            bytes.extend_from_slice(&held.to_le_bytes());
+            bits -= u64::BITS;
+            // What did not fit; the field has no more bits than that if nothing is left.
+            held = if bits == 0 { 0 } else { field >> (width - bits) };
         }
     }
-    bytes.extend_from_slice(&(held as u64).to_le_bytes()[..(bits as usize).div_ceil(8)]);
+    bytes.extend_from_slice(&held.to_le_bytes()[..(bits as usize).div_ceil(8)]);
 }
 
 /// Says that entries have another length than they should.
@@ -333,6 +334,29 @@ impl<'a> Packed<'a> {
         let (bucket, entries) = if self.n == 0 { (0, 0..0) } else { self.find(first) };
         let entries = self.entries(bucket, entries);
         entries.take_while(move |&(rank, _)| self.layout.parts(rank).0 == key)
+    }
+
+    /// Returns the entries of a range of ranks, in order. The memory must not be frozen.
+    pub(super) fn within(self, ranks: Range<u64>) -> impl Iterator<Item = (u64, i64)> + 'a {
+        let buckets = self.buckets_within(&ranks);
+        let entries = buckets.flat_map(move |bucket| self.entries(bucket, self.bucket(bucket)));
+        let entries = entries.skip_while(move |&(rank, _)| rank < ranks.start);
+        entries.take_while(move |&(rank, _)| rank < ranks.end)
+    }
+
+    /// Returns how many entries the buckets of a range of ranks have.
+    pub(super) fn len_within(&self, ranks: &Range<u64>) -> usize {
+        let buckets = self.buckets_within(ranks);
+        if buckets.is_empty() {
+            return 0;
+        }
+        let (first, last) = (self.bucket(buckets.start), self.bucket(buckets.end - 1));
+        last.end.saturating_sub(first.start)
+    }
+
+    fn buckets_within(&self, ranks: &Range<u64>) -> Range<usize> {
+        let bucket = |rank: u64| (rank >> self.low) as usize;
+        if self.n == 0 { 0..0 } else { bucket(ranks.start)..bucket(ranks.end - 1) + 1 }
     }
 
     /// Returns all entries in order.

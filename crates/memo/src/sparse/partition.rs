@@ -10,7 +10,7 @@ use super::{Error, frozen};
 use crate::kernels::prefetch;
 use std::borrow::Cow;
 use std::fmt;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// Bits of a key within a partition.
@@ -227,13 +227,65 @@ impl Partition {
     ) -> Result<(), Error> {
         let packed =
             self.packed(layout)?.of_key(key).map(|entry| (entry.0, self.count(layout, entry)));
-        let first = layout.rank(key, 0);
-        let last = layout.rank(key + 1, 0);
-        let at = |rank| self.added.partition_point(|&(other, _)| other < rank);
-        let added = if self.added.is_empty() { &[][..] } else { &self.added[at(first)..at(last)] };
+        let added = self.added_within(&ranks(layout, &(key..=key)));
         merge(packed, added, |rank, count, more| {
             take(layout.parts(rank).1, count.wrapping_add(more));
         });
+        Ok(())
+    }
+
+    /// Returns how many entries are at keys of a range, or a few more.
+    pub(crate) fn len_within(
+        &self,
+        layout: EntryLayout,
+        range: &RangeInclusive<u32>,
+    ) -> Result<usize, Error> {
+        let ranks = ranks(layout, range);
+        Ok(self.packed(layout)?.len_within(&ranks) + self.added_within(&ranks).len())
+    }
+
+    /// Calls `take` with the keys of a range that have entries, in order, and their counts, in a table without tokens.
+    pub(crate) fn each_within(
+        &self,
+        layout: EntryLayout,
+        range: RangeInclusive<u32>,
+        mut take: impl FnMut(u32, i64),
+    ) -> Result<(), Error> {
+        let ranks = ranks(layout, &range);
+        let packed = self.packed(layout)?.within(ranks.clone());
+        let packed = packed.map(|entry| (entry.0, self.count(layout, entry)));
+        merge(packed, self.added_within(&ranks), |rank, count, more| {
+            if count.wrapping_add(more) != 0 {
+                take(rank as u32, count.wrapping_add(more));
+            }
+        });
+        Ok(())
+    }
+
+    /// Returns what was added to the entries of a range of ranks.
+    fn added_within(&self, ranks: &Range<u64>) -> &[(u64, i64)] {
+        if self.added.is_empty() {
+            return &[];
+        }
+        let at = |rank| self.added.partition_point(|&(other, _)| other < rank);
+        &self.added[at(ranks.start)..at(ranks.end)]
+    }
+
+    /// Calls `take` with the number and the count of each of some keys that has an entry, in a table without tokens.
+    pub(crate) fn of_keys(
+        &self,
+        layout: EntryLayout,
+        keys: impl Iterator<Item = u32>,
+        mut take: impl FnMut(usize, i64),
+    ) -> Result<(), Error> {
+        let packed = self.packed(layout)?;
+        for (i, key) in keys.enumerate() {
+            let rank = layout.rank(key, 0);
+            match self.whole(layout, rank, packed.get(rank)) {
+                0 => (),
+                count => take(i, count),
+            }
+        }
         Ok(())
     }
 
@@ -378,6 +430,11 @@ impl Partition {
     }
 }
 
+/// Returns the ranks of the entries at keys of a range.
+fn ranks(layout: EntryLayout, keys: &RangeInclusive<u32>) -> Range<u64> {
+    layout.rank(*keys.start(), 0)..layout.rank(keys.end() + 1, 0)
+}
+
 /// Calls `take` with the ranks of two lists that are in order, and what each list has for it, or 0.
 fn merge(
     first: impl Iterator<Item = (u64, i64)>,
@@ -385,13 +442,14 @@ fn merge(
     mut take: impl FnMut(u64, i64, i64),
 ) {
     let mut second = second.iter().copied().peekable();
-    for (rank, count) in first {
+    // Buckets are gone through without asking each time whether one has ended, as a loop would.
+    first.for_each(|(rank, count)| {
         while let Some((other, more)) = second.next_if(|&(other, _)| other < rank) {
             take(other, 0, more);
         }
         let more = second.next_if(|&(other, _)| other == rank).map_or(0, |(_, more)| more);
         take(rank, count, more);
-    }
+    });
     second.for_each(|(rank, more)| take(rank, 0, more));
 }
 

@@ -4,15 +4,15 @@
 //! that followed the shorter one, so only these are looked up. Counts are exact but for contexts that share a hash, which in a
 //! frozen memory are more.
 
-use super::general::{GeneralLevels, Predictions, Units};
+use super::general::{GeneralLevels, Predictions};
 use super::keys::{BOUNDARY, Keys};
+use super::lists::{Followers, Lists};
+use super::place::Place;
 use super::seek::seek;
 use super::settings::{Context, WORD_REACH};
-use super::smoothing::NEW;
 use super::tables::TableKind;
 use super::{Error, Memory, Weighing};
-use crate::words::WordState;
-use std::collections::HashMap;
+use std::sync::Arc;
 
 /// What one slot remembers of a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,17 +50,20 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    fn new(weighing: Weighing) -> Self {
+    pub(super) fn new(weighing: Weighing) -> Self {
         Totals { weighing, ..Totals::default() }
     }
 
+    /// Adds a count; returns what it is worth, less what is taken off.
     #[inline(always)]
-    fn add(&mut self, count: i64) {
+    pub(super) fn add(&mut self, count: i64) -> f64 {
         self.total += count;
         self.kinds += 1;
         let worth = self.weighing.worth(count, 0);
+        let off = self.weighing.off(worth);
         self.worth += worth;
-        self.off += self.weighing.off(worth);
+        self.off += off;
+        worth - off
     }
 
     /// Takes into account that some of what followed a token followed a longer context.
@@ -80,6 +83,8 @@ pub(crate) struct Level {
     pub(crate) totals: Totals,
     /// Tokens and their counts, in order of the tokens.
     pub(crate) list: Vec<(u32, i64)>,
+    /// How often each of them followed the last token, if the context is of two tokens.
+    pub(crate) pairs: Vec<i64>,
 }
 
 impl Level {
@@ -91,13 +96,21 @@ impl Level {
 
     /// Returns an empty level of a generalised context, which is the same wherever it stands.
     pub(super) fn of(slot: usize, weighing: Weighing) -> Self {
-        Level { slot, span: 0, totals: Totals::new(weighing), list: Vec::new() }
+        Level { slot, totals: Totals::new(weighing), ..Level::default() }
     }
 
     fn begin(&mut self, slot: usize, span: usize, weighing: Weighing) {
         (self.slot, self.span) = (slot, span);
         self.totals = Totals::new(weighing);
         self.list.clear();
+        self.pairs.clear();
+    }
+
+    /// Becomes what was read of the same context before.
+    fn copy(&mut self, known: &Level) {
+        self.totals = known.totals;
+        self.list.extend_from_slice(&known.list);
+        self.pairs.extend_from_slice(&known.pairs);
     }
 
     #[inline(always)]
@@ -115,12 +128,9 @@ impl Level {
 pub(crate) struct Levels {
     /// The last token, or the boundary.
     pub(crate) before: u32,
-    /// Of the last token.
+    /// What followed it, and its totals beside the longer contexts.
+    pub(crate) followers: Arc<Followers>,
     pub(crate) first: Totals,
-    /// The most that a token followed the last one.
-    pub(crate) most: i64,
-    /// How often each token of the first of `tokens` followed the last token.
-    pub(crate) pairs: Vec<i64>,
     /// Whether all contexts of tokens that there is text for occurred.
     pub(crate) whole: bool,
     tokens: Vec<Level>,
@@ -144,70 +154,14 @@ impl Levels {
 
     /// Has each context of tokens count what a longer one had too as one.
     fn tell_apart(&mut self) {
-        let Levels { first, pairs, tokens, used_tokens, .. } = self;
+        let Levels { first, tokens, used_tokens, .. } = self;
         let tokens = &mut tokens[..*used_tokens];
         if let Some(level) = tokens.first() {
-            for (&(_, longer), &count) in level.list.iter().zip(&*pairs) {
+            for (&(_, longer), &count) in level.list.iter().zip(&level.pairs) {
                 first.part(count, longer);
             }
         }
         tell_apart(tokens);
-    }
-
-    /// Reads the successors of the last token: their totals, and those that the next level has too.
-    fn read_first(&mut self, memory: &Memory, firsts: &mut Firsts) -> Result<(), Error> {
-        self.read_pairs(memory, firsts)?;
-        let Levels { pairs, tokens, used_tokens, .. } = self;
-        if memory.is_frozen() && *used_tokens > 0 {
-            // The pairs are exact, so a false match lists nothing that did not follow the last token.
-            let list = std::mem::take(&mut tokens[0].list);
-            tokens[0].totals = Totals::new(tokens[0].totals.weighing);
-            for (&(token, count), &most) in list.iter().zip(&*pairs) {
-                tokens[0].push(token, count.min(most));
-            }
-            pairs.retain(|&count| count > 0);
-            *used_tokens = usize::from(!tokens[0].list.is_empty());
-        }
-        Ok(())
-    }
-
-    fn read_pairs(&mut self, memory: &Memory, firsts: &mut Firsts) -> Result<(), Error> {
-        let Levels { before, first, most, pairs, tokens, used_tokens, .. } = self;
-        pairs.clear();
-        let listed: &[(u32, i64)] = if *used_tokens > 0 { &tokens[0].list } else { &[] };
-        if firsts.stamp != memory.stamp() {
-            *firsts = Firsts { stamp: memory.stamp(), totals: HashMap::new() };
-        }
-        if let Some(known) = firsts.totals.get(before) {
-            (*first, *most) = *known;
-            let table = memory.tables.table(TableKind::Pairs);
-            let tokens = listed.iter().map(|&(token, _)| token);
-            return table.of_tokens(Keys::pair(*before, 0), tokens, |n| pairs.push(n.max(0)));
-        }
-        *first = Totals::new(memory.weighing(0, (*before != BOUNDARY).then_some(*before)));
-        (first.worth, first.off) = (NEW, NEW);
-        *most = 0;
-        let mut next = 0;
-        memory.tables.table(TableKind::Pairs).each_token(
-            Keys::pair(*before, 0),
-            |token, count| {
-                if count <= 0 {
-                    return;
-                }
-                first.add(count);
-                *most = (*most).max(count);
-                while next < listed.len() && listed[next].0 <= token {
-                    pairs.push(if listed[next].0 == token { count } else { 0 });
-                    next += 1;
-                }
-            },
-        )?;
-        pairs.resize(listed.len(), 0);
-        // What is fetched of a memory that is elsewhere may be more next time.
-        if memory.tables.table(TableKind::Pairs).fetched.is_none() {
-            firsts.totals.insert(*before, (*first, *most));
-        }
-        Ok(())
     }
 }
 
@@ -229,17 +183,25 @@ fn tell_apart(levels: &mut [Level]) {
 pub(crate) struct Reader {
     hashes: Vec<u64>,
     pub(crate) levels: Levels,
-    firsts: Firsts,
+    pub(super) lists: Lists,
     pub(super) predictions: Predictions,
-    pub(super) units: Units,
+    pub(super) place: Place,
 }
 
-/// Totals of single tokens that were read before, and the most that a token followed each, in one state of a memory. A frequent
-/// token has thousands of successors, and comes back soon.
-#[derive(Clone, Debug, Default)]
-struct Firsts {
-    stamp: u64,
-    totals: HashMap<u32, (Totals, i64)>,
+/// Keeps the tokens of a list that `counts` has a count for, and the lower of both counts.
+fn narrow(
+    list: &mut Vec<(u32, i64)>,
+    counts: impl FnOnce(&[(u32, i64)], &mut dyn FnMut(usize, i64)) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut kept = Vec::new();
+    counts(list, &mut |i, count| {
+        let (token, most) = list[i];
+        if most.min(count) > 0 {
+            kept.push((token, most.min(count)));
+        }
+    })?;
+    *list = kept;
+    Ok(())
 }
 
 /// Makes an empty level at the end of those in use.
@@ -254,16 +216,20 @@ impl Reader {
     /// Reads what followed a context, which is a view ([`Memory::view`]): it has no end token in it.
     pub(crate) fn read(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
         self.read_tokens(memory, context)?;
+        self.place.follow(memory, context);
         self.read_words(memory, context)?;
         self.read_general(memory, context)
     }
 
     /// Reads what followed contexts of tokens alone.
     pub(crate) fn read_tokens(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
-        let Reader { hashes, levels, firsts, .. } = self;
+        let Reader { hashes, levels, lists, .. } = self;
         let settings = memory.settings();
         let before = context.last().copied().unwrap_or(BOUNDARY);
+        lists.follow(memory);
         levels.before = before;
+        levels.followers = lists.followers(memory, before)?;
+        levels.first = levels.followers.totals;
         levels.used_tokens = 0;
         levels.used_words = 0;
         levels.general.iter_mut().for_each(GeneralLevels::clear);
@@ -282,30 +248,29 @@ impl Reader {
             let weighing = memory.weighing(slot, first.map(|first| context[first]));
             next_level(&mut levels.tokens, slot - 1, slot, span, weighing);
             let (shorter, longer) = levels.tokens.split_at_mut(slot - 1);
-            let (shorter, level) = (shorter.last(), &mut longer[0]);
-            if settings.listed(slot) {
+            let shorter = shorter.last().map_or(&levels.followers.list, |level| &level.list);
+            let level = &mut longer[0];
+            if !settings.listed(slot) {
+                events.of_context(memory.keys.events(slot, hash), shorter, |i, count| {
+                    level.push(shorter[i].0, count.min(shorter[i].1));
+                })?;
+            } else if let Some(known) = lists.level(slot, hash) {
+                level.copy(known);
+            } else {
                 // Only a shared hash can list a token that did not follow the shorter context.
                 let mut from = 0;
                 successors.each_token(memory.keys.listed(slot, hash, 0), |token, count| {
-                    let most = shorter.map_or(i64::MAX, |shorter| {
-                        let found = seek(&shorter.list, &mut from, token);
-                        found.map_or(0, |at| shorter.list[at].1)
-                    });
-                    level.push(token, count.min(most));
+                    if let Some(at) = seek(shorter, &mut from, token) {
+                        level.push(token, count.min(shorter[at].1));
+                        if slot == 1 && count > 0 {
+                            level.pairs.push(shorter[at].1);
+                        }
+                    }
                 })?;
-            } else if let Some(Level { list, .. }) = shorter {
-                let cell = |token| memory.keys.event(slot, hash, token);
-                events
-                    .get_all(list, cell, |i, count| level.push(list[i].0, count.min(list[i].1)))?;
+                lists.keep(memory, (slot, hash), level.list.len(), || Arc::new(level.clone()));
             }
             levels.used_tokens += usize::from(!level.list.is_empty());
-            if slot == 1 {
-                levels.read_first(memory, firsts)?;
-            }
             slot += 1;
-        }
-        if slot == 1 {
-            levels.read_first(memory, firsts)?;
         }
         levels.tell_apart();
         // That no document begins with a prompt says nothing.
@@ -317,7 +282,7 @@ impl Reader {
     fn read_words(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
         let settings = memory.settings();
         let Some(words) = memory.words() else { return Ok(()) };
-        let state = WordState::before(words, context, context.len(), WORD_REACH);
+        let state = self.place.words();
         let Levels { words: levels, used_words, .. } = &mut self.levels;
         for (i, &len) in settings.words.iter().enumerate() {
             let Some(hash) = state.within(len as usize, WORD_REACH) else { break };
@@ -335,9 +300,9 @@ impl Reader {
                 let events = memory.tables.table(TableKind::Events);
                 let (shorter, longer) = levels.split_at_mut(i);
                 let (list, level) = (&shorter[i - 1].list, &mut longer[0]);
-                let cell = |token| memory.keys.event(slot, hash, token);
-                events
-                    .get_all(list, cell, |i, count| level.push(list[i].0, count.min(list[i].1)))?;
+                events.of_context(memory.keys.events(slot, hash), list, |i, count| {
+                    level.push(list[i].0, count.min(list[i].1));
+                })?;
             }
             if levels[i].list.is_empty() {
                 break;
@@ -386,7 +351,8 @@ impl Reader {
                 let cell = memory.keys.listed(slot, hash, token);
                 memory.tables.table(TableKind::Successors).get(cell)?
             } else {
-                memory.tables.table(TableKind::Events).get(memory.keys.event(slot, hash, token))?
+                let cell = memory.keys.events(slot, hash).cell(token);
+                memory.tables.table(TableKind::Events).get(cell)?
             };
             if count <= 0 {
                 break;
@@ -432,24 +398,38 @@ impl Reader {
             return Ok(());
         };
         let hash = |slot: usize| hashes[(settings.tokens[slot] as usize).min(hashes.len()) - 1];
-        let cell = memory.keys.listed(listed, hash(listed), 0);
-        memory.tables.table(TableKind::Successors).each_token(cell, |token, count| {
-            if count > 0 {
-                list.push((token, count));
-            }
-        })?;
+        let (cell, keys) = (
+            |slot: usize| memory.keys.listed(slot, hash(slot), 0),
+            |slot: usize| memory.keys.events(slot, hash(slot)),
+        );
+        let successors = memory.tables.table(TableKind::Successors);
         let events = memory.tables.table(TableKind::Events);
-        // The longest first: few of the tokens followed it. That they followed the shorter ones as well matters where keys are cut.
-        for slot in (listed + 1..=slot).rev() {
-            let mut counts = Vec::with_capacity(list.len());
-            let cell = |token| memory.keys.event(slot, hash(slot), token);
-            events.get_all(list, cell, |_, count| counts.push(count))?;
-            list.iter_mut().zip(counts).for_each(|(entry, count)| entry.1 = entry.1.min(count));
-            list.retain(|&(_, count)| count > 0);
+        let direct = if slot > listed { events.all_of_context(keys(slot))? } else { None };
+        // The longest first: few of the tokens followed it. That they followed the shorter ones as well matters where contexts share keys.
+        let mut longer = slot;
+        if let Some(direct) = direct {
+            *list = direct;
+            longer -= 1;
+            narrow(list, |list, take| {
+                let tokens = list.iter().map(|&(token, _)| token);
+                let mut i = 0;
+                successors.of_tokens(cell(listed), tokens, |count| {
+                    take(i, count);
+                    i += 1;
+                })
+            })?;
+        } else {
+            successors.each_token(cell(listed), |token, count| {
+                if count > 0 {
+                    list.push((token, count));
+                }
+            })?;
+        }
+        for slot in (listed + 1..=longer).rev() {
+            narrow(list, |list, take| events.of_context(keys(slot), list, take))?;
         }
         if memory.is_frozen() {
-            let listed = (1..listed)
-                .map(|slot| (TableKind::Successors, memory.keys.listed(slot, hash(slot), 0)));
+            let listed = (1..listed).map(|slot| (TableKind::Successors, cell(slot)));
             for (kind, cell) in listed.chain([(TableKind::Pairs, Keys::pair(before, 0))]) {
                 let mut kept = Vec::with_capacity(list.len());
                 let tokens = list.iter().map(|&(token, _)| token);
@@ -522,14 +502,9 @@ impl Memory {
         let context = self.view(context)?;
         let given = context.len() as u32;
         reader.read(self, context)?;
-        let Levels { before, first, .. } = reader.levels;
-        let mut list = Vec::new();
-        self.each_successor(before, |token, count| {
-            if count > 0 {
-                list.push((token, count));
-            }
-        })?;
-        let first = Level { slot: 0, span: 1, totals: first, list };
+        let Levels { first, followers, .. } = &reader.levels;
+        let list = followers.list.clone();
+        let first = Level { slot: 0, span: 1, totals: *first, list, pairs: Vec::new() };
         let levels =
             [&first].into_iter().chain(reader.levels.tokens()).chain(reader.levels.words());
         let evidence = levels.filter(|level| level.totals.total > 0).map(|level| {
@@ -550,21 +525,36 @@ impl Memory {
 mod tests {
     use super::*;
     use crate::sparse::Settings;
+    use crate::words::Words;
 
     /// What a reader keeps must not be seen, whatever it read before and however the memory has changed.
     #[test]
     fn a_reader_reads_the_same_as_a_new_one() {
-        let mut memory = Memory::new(Settings::new(1_000, 999, 7).unwrap()).unwrap();
+        let settings = Settings::new(1_000, 999, 7).unwrap().with_words();
+        let pieces = (0..1_000).map(|i| match i % 5 {
+            0 => " ".to_owned(),
+            1 => format!("'{i}"),
+            2 => format!(" Wörd{i}"),
+            _ => format!("{i}'"),
+        });
+        let mut memory = Memory::with_words(settings, Some(Arc::new(Words::new(pieces)))).unwrap();
         let text: Vec<u32> = (1..900).flat_map(|i| [0, i, 0, i % 7]).collect();
         memory.memorize(&text).unwrap();
         let mut kept = Reader::default();
         for round in 0..3 {
-            for p in (1..200).chain(1..200) {
+            for p in (1usize..200).chain(1..200) {
                 let mut new = Reader::default();
-                kept.read(&memory, &text[..p]).unwrap();
-                new.read(&memory, &text[..p]).unwrap();
+                // As generation does it: only the last tokens of a long text.
+                let context = &text[p.saturating_sub(90)..p];
+                kept.read(&memory, context).unwrap();
+                new.read(&memory, context).unwrap();
                 let (a, b) = (&kept.levels, &new.levels);
-                assert_eq!((a.first, a.most, &a.pairs), (b.first, b.most, &b.pairs), "{round} {p}");
+                let all = |levels: &Levels| {
+                    let tokens = levels.tokens().iter().chain(levels.words());
+                    let tokens = tokens.map(|l| (l.totals, l.list.clone(), l.pairs.clone()));
+                    (levels.first, levels.followers.most, tokens.collect::<Vec<_>>())
+                };
+                assert_eq!(all(a), all(b), "{round} {p}");
             }
             // More is forgotten than was memorized, in the end.
             memory.forget(&text[..600]).unwrap();

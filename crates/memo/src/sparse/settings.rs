@@ -80,6 +80,10 @@ pub struct Settings {
     /// The lexicon that contexts are generalised by, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lexicon: Option<LexiconSettings>,
+    /// Whether events of one context lie together (see [`super::keys`]); in memories that were made by earlier versions they lie
+    /// anywhere, which is read more slowly.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grouped: bool,
 }
 
 /// What a memory depends on of a lexicon.
@@ -112,7 +116,8 @@ impl Settings {
     /// Makes settings with the default contexts of tokens, and none of words.
     pub fn new(vocabulary: u32, end: u32, seed: u64) -> Result<Self, Error> {
         let (tokens, words) = (Self::TOKENS.to_vec(), Vec::new());
-        let settings = Settings { vocabulary, end, seed, tokens, words, lexicon: None };
+        let settings =
+            Settings { vocabulary, end, seed, tokens, words, lexicon: None, grouped: true };
         settings.check()?;
         Ok(settings)
     }
@@ -164,6 +169,12 @@ impl Settings {
     pub(crate) fn symbols(&self) -> u32 {
         let classes = (0..self.levels()).map(|level| self.expected(level)).max();
         self.vocabulary.saturating_add(classes.unwrap_or(0))
+    }
+
+    /// Returns the bits of what came next after contexts of a slot; those of tokens and words do not depend on the lexicon.
+    pub(crate) fn symbol_bits(&self, slot: usize) -> u32 {
+        let symbols = if slot < self.slots() { self.vocabulary } else { self.symbols() };
+        (u32::BITS - (symbols - 1).leading_zeros()).max(1)
     }
 
     /// Returns the context of a slot.

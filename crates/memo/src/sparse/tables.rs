@@ -5,13 +5,14 @@
 //!   continuation count, is derived from it and never added.
 //! - *Successors*: contexts of two tokens, and of the fewest words, each with the tokens that followed; those of a context lie
 //!   together. Short generalised contexts too, with the tokens or classes that followed.
-//! - *Events*: contexts of more tokens or words together with the token that followed, in one hash. They cannot be listed, but
-//!   the successors of the shorter context are the only tokens that they can have.
+//! - *Events*: contexts of more tokens or words together with the token that followed, in one key. Those of a context lie together,
+//!   but among others; the successors of the shorter context are the only tokens that they can have.
 
 use super::fetched::Fetched;
-use super::keys::{Cell, Keys, PAIR_BITS};
+use super::keys::{Cell, EventKeys, Keys, PAIR_BITS};
 use super::packed::EntryLayout;
 use super::partition::{KEY_BITS, LargeCount, LookUp, Partition, Section};
+use super::seek::seek;
 use super::settings::MOST_SLOTS;
 use super::{Error, PARTITIONS, Settings};
 use rayon::prelude::*;
@@ -46,6 +47,9 @@ impl TableKind {
 /// Look-ups that wait for memory together: about as many as a core can.
 const AT_ONCE: usize = 16;
 
+/// Entries that can be gone through in the time in which one is looked up.
+const WORTH: usize = 3;
+
 /// A table.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
@@ -69,26 +73,70 @@ impl Table {
         self.partitions[partition as usize].get(self.layout, self.layout.rank(key, token))
     }
 
-    /// Calls `take` with the number and the count of each of a list's tokens, whose cells lie anywhere in the table. A look-up waits for
-    /// three cache lines, one after the other, so many are done at once.
-    pub(crate) fn get_all<T>(
+    /// Calls `take` with the number and the count of each of a list's tokens, which are in order, that followed a context.
+    pub(crate) fn of_context<T>(
         &self,
+        keys: EventKeys,
         list: &[(u32, T)],
-        cell: impl Fn(u32) -> Cell,
         mut take: impl FnMut(usize, i64),
     ) -> Result<(), Error> {
         if list.len() < 2 || self.fetched.is_some() {
             for (i, &(token, _)) in list.iter().enumerate() {
-                take(i, self.get(cell(token))?);
+                match self.get(keys.cell(token))? {
+                    0 => (),
+                    count => take(i, count),
+                }
             }
             return Ok(());
         }
+        let Some((partition, range)) = keys.range() else {
+            return self.look_up_all(keys, list, take);
+        };
+        let partition = &self.partitions[partition];
+        // Keys of a frozen memory are cut, and do not tell their tokens.
+        let few = WORTH * list.len();
+        if !self.layout.frozen && partition.len_within(self.layout, &range)? <= few {
+            let mut from = 0;
+            for (token, count) in self.all_of_context(keys)?.into_iter().flatten() {
+                if let Some(i) = seek(list, &mut from, token) {
+                    take(i, count);
+                }
+            }
+            return Ok(());
+        }
+        let keys = list.iter().map(|&(token, _)| keys.cell(token).key);
+        partition.of_keys(self.layout, keys, take)
+    }
+
+    /// Returns the tokens that followed a context, in order, with their counts; and others, which have its place in common with it, but
+    /// have not followed a shorter one. `None` if they cannot be told.
+    pub(crate) fn all_of_context(&self, keys: EventKeys) -> Result<Option<Vec<(u32, i64)>>, Error> {
+        let Some((partition, range)) = keys.range() else { return Ok(None) };
+        if self.layout.frozen || self.fetched.is_some() {
+            return Ok(None);
+        }
+        let (mut all, token) = (Vec::new(), keys.tokens());
+        self.partitions[partition].each_within(self.layout, range, |key, count| {
+            all.extend(token(key).map(|token| (token, count)));
+        })?;
+        all.sort_unstable();
+        Ok(Some(all))
+    }
+
+    /// Does what [`Table::of_context`] does where cells lie anywhere in the table. A look-up waits for three cache lines, one after the other, so many are
+    /// done at once.
+    fn look_up_all<T>(
+        &self,
+        keys: EventKeys,
+        list: &[(u32, T)],
+        mut take: impl FnMut(usize, i64),
+    ) -> Result<(), Error> {
         let mut asked: [Option<LookUp<'_>>; AT_ONCE] = [const { None }; AT_ONCE];
         let mut cells = [(0, 0); AT_ONCE];
         for (first, tokens) in (0..).step_by(AT_ONCE).zip(list.chunks(AT_ONCE)) {
             let cells = &mut cells[..tokens.len()];
             for (own, &(token, _)) in cells.iter_mut().zip(tokens) {
-                let Cell { partition, key, token } = cell(token);
+                let Cell { partition, key, token } = keys.cell(token);
                 *own = (partition as usize, self.layout.rank(key, token));
                 self.partitions[partition as usize].ask()?;
             }
@@ -97,8 +145,9 @@ impl Table {
             }
             asked.iter_mut().flatten().for_each(LookUp::go_on);
             for (i, asked) in (first..).zip(&mut asked) {
-                if let Some(asked) = asked.take() {
-                    take(i, asked.count(self.layout));
+                match asked.take().map_or(0, |asked| asked.count(self.layout)) {
+                    0 => (),
+                    count => take(i, count),
                 }
             }
         }

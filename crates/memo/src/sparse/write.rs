@@ -229,7 +229,7 @@ impl Writer<'_> {
                 if listed[slot] {
                     successors.push(self.keys.listed(slot, hash, next));
                 } else {
-                    events.push(self.keys.event(slot, hash, next));
+                    events.push(self.keys.events(slot, hash).cell(next));
                 }
             }
         }
@@ -242,7 +242,7 @@ impl Writer<'_> {
                 if listed[slot] {
                     successors.push(self.keys.listed(slot, hash, next));
                 } else {
-                    events.push(self.keys.event(slot, hash, next));
+                    events.push(self.keys.events(slot, hash).cell(next));
                 }
             }
             if p < document.len() {
@@ -265,7 +265,7 @@ impl Writer<'_> {
                     if is_listed(i) {
                         successors.push(self.keys.listed(slot, hash, next));
                     } else {
-                        events.push(self.keys.event(slot, hash, next));
+                        events.push(self.keys.events(slot, hash).cell(next));
                     }
                 }
             }

@@ -11,12 +11,14 @@ pub(crate) struct Members {
     /// How probable each token is before any context, by the classes that its units have; and the highest of these.
     pub(crate) before: Vec<f64>,
     pub(crate) highest: f64,
-    /// The members of each class, by token, and where each class begins, with one past the last.
+    /// The members of each class, those with the largest share first, and where each class begins, with one past the last.
     by_class: Vec<Member>,
     classes: Vec<u32>,
-    /// The same by token.
+    /// The same by token, and by class.
     by_token: Vec<Member>,
     tokens: Vec<u32>,
+    /// The most classes that a token has.
+    pub(crate) most_classes: usize,
 }
 
 /// A token that begins units of a class, in one case.
@@ -70,6 +72,7 @@ impl Members {
             let of_class = &mut by_class[first..];
             let total: f64 = of_class.iter().map(|member| member.share).sum();
             of_class.iter_mut().for_each(|member| member.share /= total);
+            of_class.sort_by(|a, b| b.share.total_cmp(&a.share));
         }
         let mut by_token = by_class.clone();
         by_token.sort_by_key(|member| member.token);
@@ -86,7 +89,9 @@ impl Members {
         let highest = before.iter().copied().fold(0.0, f64::max);
         let classes = starts(classes as usize, by_class.iter().map(|member| member.class));
         let tokens = starts(n as usize, by_token.iter().map(|member| member.token));
-        Ok(Members { before, highest, by_class, classes, by_token, tokens })
+        let most_classes = tokens.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
+        let most_classes = most_classes as usize;
+        Ok(Members { before, highest, by_class, classes, by_token, tokens, most_classes })
     }
 
     /// Returns the classes whose units a token begins, in order.
@@ -94,7 +99,7 @@ impl Members {
         of(&self.by_token, &self.tokens, token)
     }
 
-    /// Returns the tokens that units of a class begin with, in order.
+    /// Returns the tokens that units of a class begin with, the most frequent first.
     pub(crate) fn of_class(&self, class: u32) -> &[Member] {
         of(&self.by_class, &self.classes, class)
     }

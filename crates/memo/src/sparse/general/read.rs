@@ -1,12 +1,12 @@
 //! Reading what followed generalised contexts: symbols, which are tokens and, from the vocabulary on, classes.
 
 use super::{GeneralContext, contexts, is_listed};
+use crate::sparse::lists::Lists;
 use crate::sparse::read::{Level, Levels, Reader};
 use crate::sparse::seek::seek;
-use crate::sparse::settings::{GENERAL, WORD_REACH};
+use crate::sparse::settings::GENERAL;
 use crate::sparse::tables::TableKind;
 use crate::sparse::{Error, Memory};
-use crate::words::{UnitState, Words};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,66 +34,16 @@ pub(crate) struct Predicted {
     pub(crate) rest: f64,
 }
 
-/// What was read before in one state of a memory: few tokens and contexts come back often, and have many successors.
+/// What was worked out before in one state of a memory: few tokens come back often, and have many successors.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Predictions {
     stamp: u64,
     /// What tokens say, by level of the lexicon.
     known: Vec<HashMap<u32, Arc<Predicted>>>,
-    /// What followed contexts, by slot and hash, if that is long; and how many symbols these are in all.
-    lists: HashMap<(usize, u64), Arc<Level>>,
-    listed: usize,
 }
 
 /// Tokens whose predictions are kept at once, by level.
 const MOST_KNOWN: usize = 1 << 14;
-
-/// Symbols after a context that make it worth keeping, and the most that are kept at once.
-const LONG: usize = 16;
-const MOST_LISTED: usize = 1 << 20;
-
-/// The units at the end of the context that was read last.
-#[derive(Clone, Debug)]
-pub(crate) struct Units {
-    stamp: u64,
-    /// The length of the context, and its last tokens.
-    len: usize,
-    tail: Vec<u32>,
-    state: UnitState,
-}
-
-impl Default for Units {
-    fn default() -> Self {
-        Units { stamp: 0, len: 0, tail: Vec::new(), state: UnitState::start() }
-    }
-}
-
-impl Units {
-    /// Returns the place after a context. One that goes on by a token where the last one ended is not read again: units that
-    /// began within the reach depend on the tokens there, and on what was open before them, which a token that ends with a character
-    /// other than an apostrophe tells.
-    fn after(&mut self, memory: &Memory, words: &Words, context: &[u32]) -> &UnitState {
-        let goes_on = self.stamp == memory.stamp()
-            && context.split_last().is_some_and(|(_, before)| {
-                let from = before.len().saturating_sub(WORD_REACH);
-                let follows = before[from..] == *self.tail;
-                follows
-                    && if before.len() < WORD_REACH {
-                        self.len == before.len()
-                    } else {
-                        words.settles(before[from])
-                    }
-            });
-        match (goes_on, context.last()) {
-            (true, Some(&token)) => self.state.push(words, token),
-            _ => self.state = UnitState::before(words, context, context.len(), WORD_REACH),
-        }
-        (self.stamp, self.len) = (memory.stamp(), context.len());
-        self.tail.clear();
-        self.tail.extend_from_slice(&context[context.len().saturating_sub(WORD_REACH)..]);
-        &self.state
-    }
-}
 
 impl GeneralLevels {
     /// Returns the contexts that occurred, the shortest first.
@@ -148,37 +98,30 @@ impl Predictions {
             *self = Predictions { stamp: memory.stamp(), ..Predictions::default() };
         }
     }
+}
 
-    /// Returns what followed a context that is listed. What followed a shorter one is part of its key, since that follows from it.
-    fn list(
-        &mut self,
-        memory: &Memory,
-        slot: usize,
-        hash: u64,
-        shorter: Option<&Level>,
-    ) -> Result<Arc<Level>, Error> {
-        if let Some(known) = self.lists.get(&(slot, hash)) {
-            return Ok(Arc::clone(known));
-        }
-        let mut own = Level::of(slot, memory.weighing(slot, None));
-        let table = memory.tables.table(TableKind::Successors);
-        let mut from = 0;
-        table.each_token(memory.keys.listed(slot, hash, 0), |symbol, count| {
-            let most = shorter.map_or(i64::MAX, |Level { list, .. }| {
-                seek(list, &mut from, symbol).map_or(0, |at| list[at].1)
-            });
-            own.push(symbol, count.min(most));
-        })?;
-        let own = Arc::new(own);
-        if own.list.len() >= LONG && table.fetched.is_none() {
-            if self.listed > MOST_LISTED {
-                (self.listed, self.lists) = (0, HashMap::new());
-            }
-            self.listed += own.list.len();
-            self.lists.insert((slot, hash), Arc::clone(&own));
-        }
-        Ok(own)
+/// Returns what followed a context that is listed. What followed a shorter one is part of its key, since that follows from it.
+fn list(
+    memory: &Memory,
+    lists: &mut Lists,
+    (slot, hash): (usize, u64),
+    shorter: Option<&Level>,
+) -> Result<Arc<Level>, Error> {
+    if let Some(known) = lists.level(slot, hash) {
+        return Ok(Arc::clone(known));
     }
+    let mut own = Level::of(slot, memory.weighing(slot, None));
+    let table = memory.tables.table(TableKind::Successors);
+    let mut from = 0;
+    table.each_token(memory.keys.listed(slot, hash, 0), |symbol, count| {
+        let most = shorter.map_or(i64::MAX, |Level { list, .. }| {
+            seek(list, &mut from, symbol).map_or(0, |at| list[at].1)
+        });
+        own.push(symbol, count.min(most));
+    })?;
+    let own = Arc::new(own);
+    lists.keep(memory, (slot, hash), own.list.len(), || Arc::clone(&own));
+    Ok(own)
 }
 
 impl Predicted {
@@ -225,14 +168,14 @@ impl Predicted {
 impl Reader {
     /// Reads what followed generalised contexts.
     pub(crate) fn read_general(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
-        let Some((words, lexicon)) = memory.lexicon() else { return Ok(()) };
-        let Reader { levels: Levels { before, general, .. }, predictions, units, .. } = self;
-        let state = units.after(memory, words, context);
+        let Some((_, lexicon)) = memory.lexicon() else { return Ok(()) };
+        let Reader { levels: Levels { before, general, .. }, lists, predictions, place, .. } = self;
+        let state = place.units();
         predictions.follow(memory);
         general.resize_with(memory.settings().levels(), GeneralLevels::default);
         for (level, read) in general.iter_mut().enumerate() {
             let contexts = contexts(lexicon, level, state);
-            read.read(memory, level, contexts, *before, predictions)?;
+            read.read(memory, level, contexts, *before, lists)?;
             read.spans.iter_mut().for_each(|span| *span = (*span).min(context.len()));
             if !read.levels.is_empty() {
                 read.predicted = predictions.of(memory, level, *before)?;
@@ -249,7 +192,7 @@ impl GeneralLevels {
         level: usize,
         contexts: [Option<GeneralContext>; GENERAL.len()],
         before: u32,
-        predictions: &mut Predictions,
+        lists: &mut Lists,
     ) -> Result<(), Error> {
         self.clear();
         let members = memory.settings().members(level);
@@ -258,7 +201,7 @@ impl GeneralLevels {
             let slot = members + 1 + i;
             let shorter = self.levels.last().map(|shorter| &**shorter);
             let own = if is_listed(i) {
-                predictions.list(memory, slot, hash, shorter)?
+                list(memory, lists, (slot, hash), shorter)?
             } else {
                 let mut own = Level::of(slot, memory.weighing(slot, None));
                 let events = memory.tables.table(TableKind::Events);
@@ -267,8 +210,7 @@ impl GeneralLevels {
                     // Its last units have no class, so that it ends as contexts of tokens do.
                     None => Cow::Owned(candidates(memory, level, before)?),
                 };
-                let cell = |symbol| memory.keys.event(slot, hash, symbol);
-                events.get_all(&candidates, cell, |i, count| {
+                events.of_context(memory.keys.events(slot, hash), &candidates, |i, count| {
                     let (symbol, most) = candidates[i];
                     own.push(symbol, count.min(most));
                 })?;
