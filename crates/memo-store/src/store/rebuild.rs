@@ -8,7 +8,7 @@ use crate::lexicon;
 use crate::lock::SnapshotLock;
 use crate::memory::{Blueprint, MemoryUpdate, NewContents, open};
 use memo::lexicon::Lexicon;
-use memo::sparse::Digest;
+use memo::sparse::{Digest, Settings};
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 
@@ -30,12 +30,14 @@ impl Store {
         self.rebuild_as(config, blueprint)
     }
 
-    /// Makes the memory again from the ledger with another lexicon, or with none. If that fails the model is as it was.
+    /// Makes the memory again from the ledger with another lexicon, or with none, and laid out as that of a new model. If that
+    /// fails the model is as it was.
     pub fn rebuild_with_lexicon(
         &mut self,
         lexicon: Option<Arc<Lexicon>>,
     ) -> Result<RebuildReport, Error> {
-        let memory = self.config.memory.clone().with_lexicon(lexicon.as_deref());
+        let memory = Settings { grouped: true, ..self.config.memory.clone() };
+        let memory = memory.with_lexicon(lexicon.as_deref());
         memory.check()?;
         let config = ModelConfig { memory, ..self.config.clone() };
         let blueprint = Blueprint::new(&config, &self.tokenizer, lexicon);

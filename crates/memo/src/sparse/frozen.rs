@@ -231,7 +231,7 @@ pub(super) fn pack(
     let cut = layout.key_bits - key_bits;
     for (rank, _) in &mut entries {
         let (key, token) = layout.parts(*rank);
-        *rank = layout.rank(key >> cut, token);
+        *rank = layout.rank(layout.spread(key) >> cut, token);
     }
     // Of keys that have become equal the tokens are in order again, and the larger count comes first.
     entries.sort_unstable_by_key(|&(rank, count)| (rank, std::cmp::Reverse(count)));
@@ -327,6 +327,22 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Keys of one context differ in the lowest bits, which are cut.
+    #[test]
+    fn keys_of_one_context_are_told_apart() {
+        let layout = EntryLayout::new(28, 0).grouped(true).frozen();
+        let mut draws = Stream::new(9, Purpose::Sampling, 1).draws();
+        let groups = draws.tokens(50, 1 << 14);
+        let mut key = || u64::from(groups[draws.below(50) as usize] << 14) | draws.below(1 << 14);
+        let entries: BTreeMap<u64, i64> = (0..3000).map(|_| (key(), 1)).collect();
+        let bytes = pack(layout, Some(10), entries.clone().into_iter().collect());
+        let packed = Packed::new(layout, &bytes).unwrap();
+        assert!(entries.keys().all(|&rank| packed.get(rank) == 1));
+        let others = (0..400_000).map(|_| key()).filter(|rank| !entries.contains_key(rank));
+        let found = others.filter(|&rank| packed.get(rank) > 0).count() as f64;
+        assert!(found / 400_000.0 < 2.0 * packed.used(), "{found}");
     }
 
     /// The number of false matches is binomial; six deviations are not left by chance.

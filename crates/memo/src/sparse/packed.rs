@@ -33,11 +33,18 @@ pub(crate) struct EntryLayout {
     pub(super) token_bits: u32,
     /// Whether entries are packed to be read only.
     pub(super) frozen: bool,
+    /// Whether keys of one context differ in their lowest bits alone.
+    pub(super) grouped: bool,
 }
 
 impl EntryLayout {
     pub(crate) const fn new(key_bits: u32, token_bits: u32) -> Self {
-        EntryLayout { key_bits, token_bits, frozen: false }
+        EntryLayout { key_bits, token_bits, frozen: false, grouped: false }
+    }
+
+    /// Returns the layout of the same table if keys of one context differ in their lowest bits alone.
+    pub(crate) const fn grouped(self, grouped: bool) -> Self {
+        EntryLayout { grouped, ..self }
     }
 
     /// Returns the layout of the same table in a frozen memory.
@@ -60,6 +67,19 @@ impl EntryLayout {
     /// Returns whether a key can be there.
     pub(super) fn holds(self, key: u32) -> bool {
         key < 1 << self.key_bits
+    }
+
+    /// Returns a key as it stands in a frozen memory, which cuts the lowest bits: what these tell apart is moved to the highest.
+    #[inline(always)]
+    pub(super) fn spread(self, key: u32) -> u32 {
+        if !self.grouped {
+            return key;
+        }
+        // Each step can be undone, so that no two keys become one.
+        let mask = (1 << self.key_bits) - 1;
+        let mixed = key.wrapping_mul(0x9E37_79B1) & mask;
+        let mixed = mixed ^ mixed >> (self.key_bits / 2);
+        mixed.wrapping_mul(0x85EB_CA77) & mask
     }
 
     /// Returns the bits of a bucket's number.
@@ -239,8 +259,9 @@ impl<'a> Packed<'a> {
     /// Returns what is kept of a rank.
     #[inline(always)]
     fn kept(&self, rank: u64) -> u64 {
-        let tokens = self.layout.token_bits;
-        rank >> (tokens + self.cut) << tokens | rank & ((1 << tokens) - 1)
+        let (key, token) = self.layout.parts(rank);
+        let key = if self.layout.frozen { self.layout.spread(key) } else { key };
+        self.layout.rank(key >> self.cut, token)
     }
 
     /// Returns the bucket of a rank, of which as much is given as is kept, and its entries that are not before it.

@@ -390,7 +390,7 @@ fn entry_layout(settings: &Settings, kind: TableKind) -> EntryLayout {
     match kind {
         TableKind::Pairs => EntryLayout::new(PAIR_BITS, bits(settings.vocabulary)),
         TableKind::Successors => EntryLayout::new(KEY_BITS, bits(settings.symbols())),
-        TableKind::Events => EntryLayout::new(KEY_BITS, 0),
+        TableKind::Events => EntryLayout::new(KEY_BITS, 0).grouped(settings.grouped),
     }
 }
 
