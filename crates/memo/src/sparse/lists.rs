@@ -1,4 +1,5 @@
 //! Lists of what followed contexts, kept from one query to the next: few contexts come back often, and these have many successors.
+//! Those of single tokens are kept by the memory too, for whoever reads it next.
 
 use super::keys::BOUNDARY;
 use super::read::{Level, Totals};
@@ -6,7 +7,7 @@ use super::smoothing::NEW;
 use super::tables::TableKind;
 use super::{Error, Memory};
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What was read before, in one state of a memory.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +52,34 @@ impl Followers {
     }
 }
 
+/// What followed tokens, in one state of a memory; shared by all that read it.
+#[derive(Debug, Default)]
+pub(super) struct SharedFollowers(Mutex<(HashMap<u32, Arc<Followers>>, usize)>);
+
+impl SharedFollowers {
+    fn lock(&self) -> MutexGuard<'_, (HashMap<u32, Arc<Followers>>, usize)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns what followed a token.
+    pub(super) fn get(&self, memory: &Memory, before: u32) -> Result<Arc<Followers>, Error> {
+        if let Some(known) = self.lock().0.get(&before) {
+            return Ok(Arc::clone(known));
+        }
+        let own = Arc::new(Followers::new(memory, before)?);
+        // What is fetched of a memory that is elsewhere may be more next time.
+        if own.list.len() >= LONG && memory.tables.table(TableKind::Pairs).fetched.is_none() {
+            let (known, kept) = &mut *self.lock();
+            if *kept > MOST_KEPT {
+                (*known, *kept) = (HashMap::new(), 0);
+            }
+            *kept += own.list.len();
+            known.insert(before, Arc::clone(&own));
+        }
+        Ok(own)
+    }
+}
+
 impl Lists {
     /// Drops what was read in another state of the memory.
     pub(crate) fn follow(&mut self, memory: &Memory) {
@@ -68,7 +97,7 @@ impl Lists {
         if let Some(known) = self.followers.get(&before) {
             return Ok(Arc::clone(known));
         }
-        let own = Arc::new(Followers::new(memory, before)?);
+        let own = memory.followers(before)?;
         if self.makes_room(memory, own.list.len()) {
             self.followers.insert(before, Arc::clone(&own));
         }

@@ -3,6 +3,7 @@
 use super::digest::{Digest, Digests};
 use super::general::Members;
 use super::keys::Keys;
+use super::lists::{Followers, SharedFollowers};
 use super::prior::Prior;
 use super::scope::Scope;
 use super::settings::LexiconSettings;
@@ -38,6 +39,7 @@ pub struct Memory {
     smoothing: OnceLock<Arc<Smoothing>>,
     /// By level of the lexicon.
     members: OnceLock<Arc<Vec<Members>>>,
+    followers: Arc<SharedFollowers>,
     /// The digest of the memory that was frozen, if this is what was made of it.
     pub(super) frozen: Option<Digest>,
     /// The number of its state, which no other has in this process.
@@ -87,6 +89,7 @@ impl Memory {
             prior: OnceLock::new(),
             smoothing: OnceLock::new(),
             members: OnceLock::new(),
+            followers: Arc::default(),
             frozen: None,
             stamp: STAMP.fetch_add(1, Ordering::Relaxed),
             settings: Arc::new(settings),
@@ -196,6 +199,11 @@ impl Memory {
         self.stamp
     }
 
+    /// Returns what followed a token, or the boundary.
+    pub(super) fn followers(&self, before: u32) -> Result<Arc<Followers>, Error> {
+        self.followers.get(self, before)
+    }
+
     /// Returns what is expected before any context is read, derived from the tables when first needed.
     pub(crate) fn prior(&self) -> &Prior {
         self.prior.get_or_init(|| Arc::new(Prior::new(&self.tables.continuations)))
@@ -231,6 +239,7 @@ impl Memory {
     pub(super) fn stamp_anew(&mut self) {
         // Of a memory that is elsewhere, they may have been read in part.
         self.members = OnceLock::new();
+        self.followers = Arc::default();
         self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -240,8 +240,15 @@ impl Reader {
         let hash = |len: u32| hashes[(len as usize).min(hashes.len()) - 1];
         let applies =
             |slot: usize| slot == 0 || (settings.tokens[slot - 1] as usize) <= context.len();
+        let unlisted = (1..settings.tokens.len()).filter(|&slot| !settings.listed(slot));
+        let unlisted = unlisted.take_while(|&slot| applies(slot));
+        let unlisted = unlisted.map(|slot| memory.keys.events(slot, hash(settings.tokens[slot])));
+        events.ask(unlisted.clone())?;
         let mut slot = 1;
         while levels.used_tokens == slot - 1 && slot < settings.tokens.len() && applies(slot) {
+            if settings.listed(slot - 1) && !settings.listed(slot) {
+                events.ask_more(unlisted.clone())?;
+            }
             let hash = hash(settings.tokens[slot]);
             let span = (settings.tokens[slot] as usize).min(context.len());
             let first = context.len().checked_sub(settings.tokens[slot] as usize);
