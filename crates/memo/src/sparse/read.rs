@@ -243,11 +243,11 @@ impl Reader {
         let unlisted = (1..settings.tokens.len()).filter(|&slot| !settings.listed(slot));
         let unlisted = unlisted.take_while(|&slot| applies(slot));
         let unlisted = unlisted.map(|slot| memory.keys.events(slot, hash(settings.tokens[slot])));
-        events.ask(unlisted.clone())?;
+        events.ask(unlisted.clone());
         let mut slot = 1;
         while levels.used_tokens == slot - 1 && slot < settings.tokens.len() && applies(slot) {
             if settings.listed(slot - 1) && !settings.listed(slot) {
-                events.ask_more(unlisted.clone())?;
+                events.ask_more(unlisted.clone());
             }
             let hash = hash(settings.tokens[slot]);
             let span = (settings.tokens[slot] as usize).min(context.len());

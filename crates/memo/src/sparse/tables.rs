@@ -108,29 +108,27 @@ impl Table {
         partition.of_keys(self.layout, keys, take)
     }
 
-    /// Asks for what reading of several contexts begins with, which they wait for together.
-    pub(crate) fn ask(&self, contexts: impl Iterator<Item = EventKeys>) -> Result<(), Error> {
+    /// Asks for what reading of several contexts begins with, which they wait for together. What is damaged matters to who reads it.
+    pub(crate) fn ask(&self, contexts: impl Iterator<Item = EventKeys>) {
         if self.fetched.is_none() {
             for (partition, _) in contexts.filter_map(|keys| keys.range()) {
-                self.partitions[partition].ask()?;
+                let _ = self.partitions[partition].ask();
             }
         }
-        Ok(())
     }
 
     /// Asks for the rest, once the first answer is there.
-    pub(crate) fn ask_more(&self, contexts: impl Iterator<Item = EventKeys>) -> Result<(), Error> {
+    pub(crate) fn ask_more(&self, contexts: impl Iterator<Item = EventKeys>) {
         if self.fetched.is_some() {
-            return Ok(());
+            return;
         }
         let mut asked = [const { None }; AT_ONCE];
         let places = contexts.filter_map(|keys| keys.range());
         for (asked, (partition, keys)) in asked.iter_mut().zip(places) {
             let rank = self.layout.rank(*keys.start(), 0);
-            *asked = Some(self.partitions[partition].look_up(self.layout, rank)?);
+            *asked = self.partitions[partition].look_up(self.layout, rank).ok();
         }
         asked.iter_mut().flatten().for_each(LookUp::go_on);
-        Ok(())
     }
 
     /// Returns the tokens that followed a context, in order, with their counts; and others, which have its place in common with it, but
