@@ -235,13 +235,13 @@ impl<'m> Distribution<'m> {
             return Ok(best.0);
         }
         let enough = |best: f64| (best - base) / symbols as f64 * (1.0 - ROUNDING);
-        let exact = |token: u32| match self.listed.binary_search_by_key(&token, |entry| entry.0) {
-            Ok(i) => self.listed[i].1,
-            Err(_) => {
-                let list = &self.followers.list;
-                let found = list.binary_search_by_key(&token, |&(token, _)| token);
-                self.unlisted(token, found.map_or(0, |at| list[at].1))
+        let exact = |token: u32| {
+            if let Ok(i) = self.listed.binary_search_by_key(&token, |&(token, _)| token) {
+                return self.listed[i].1;
             }
+            let list = &self.followers.list;
+            let found = list.binary_search_by_key(&token, |&(token, _)| token);
+            self.unlisted(token, found.map_or(0, |at| list[at].1))
         };
         for (general, all) in general() {
             general.each_with(all, most, &mut |token| {

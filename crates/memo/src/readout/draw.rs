@@ -186,7 +186,7 @@ impl Drawing {
                     return Ok(Some(token));
                 }
             }
-            let Some(token) = self.other(distribution, &split, others, draws)? else { break };
+            let Some(token) = self.other(distribution, &split, others, draws) else { break };
             let p = if power == 0.0 { split.most } else { distribution.probability(token)? };
             if power == 0.0 || uniform(draws) < factor(p, split.most) {
                 return Ok(Some(token));
@@ -202,7 +202,7 @@ impl Drawing {
         split: &Split<'_>,
         others: f64,
         draws: &mut Draws,
-    ) -> Result<Option<u32>, Error> {
+    ) -> Option<u32> {
         let is_listed = |token: u32| split.listed.binary_search_by_key(&token, |e| e.0).is_ok();
         if uniform(draws) * others >= split.by_prior {
             if self.kept > MOST_KEPT {
@@ -229,11 +229,11 @@ impl Drawing {
                 let token = sums.get(sums.partition_point(|&(_, sum)| sum <= at));
                 let token = token.map_or(last, |&(token, _)| token);
                 if !is_listed(token) {
-                    return Ok(Some(token));
+                    return Some(token);
                 }
             }
         }
-        Ok(self.prior.draw(is_listed, draws))
+        self.prior.draw(is_listed, draws)
     }
 }
 
