@@ -98,12 +98,12 @@ class DenseMemo(TokenModel):
     ) -> None:
         """The defaults are the paper's equations; vocab or a tokenizer must be given.
 
-        tokenizer, words_from: as in `Memo.create`; vocab is then the tokenizer's. composition: how codes of a block become one, by
-        the paper's Prj, by binding, or by the authors' product, which ignores order. recall: where retrieval takes codes
-        of inner sequences from: the inner memories, the composition, or a blend, by the share α of the stored ones.
-        distiller: how inner memories avoid storing a sequence twice; "unclamped" is the paper's Φ as printed. stride:
-        whether a window ends at every token, or windows tile the text. edges: whether windows may reach before the beginning. memory_limit: refuse to take more
-        bytes, as in "2GiB".
+        tokenizer, words_from: as in `Memo.create`; vocab is then the tokenizer's. composition: how codes of a block
+        become one, by the paper's Prj, by binding, or by the authors' product, which ignores order. recall: where
+        retrieval takes codes of inner sequences from: the inner memories, the composition, or a blend, by the share α
+        of the stored ones. distiller: how inner memories avoid storing a sequence twice; "unclamped" is the paper's Φ
+        as printed. stride: whether a window ends at every token, or windows tile the text. edges: whether windows may
+        reach before the beginning. memory_limit: refuse to take more bytes, as in "2GiB".
         """
         super().__init__(vocab, tokenizer, words_from)
         self._memo = _memo.DenseMemo(
