@@ -129,9 +129,9 @@ impl DenseMemo {
     /// | inner memories | distiller | |
     /// |---|---|---|
     /// | none | any | the same as [`DenseMemo::forget`] |
-    /// | some | [`Distiller::Exact`] | sequences that no other text uses are subtracted |
-    /// | some | [`Distiller::Off`] | every occurrence is subtracted, as every one was added |
-    /// | some | [`Distiller::Memory`], [`Distiller::Unclamped`] | refused: Φ was rounded from what the memories held when the text came, which nobody knows any more, and texts that came later were stored, or not, depending on it |
+    /// | some | [`Distiller::Exact`](super::Distiller::Exact) | sequences that no other text uses are subtracted |
+    /// | some | [`Distiller::Off`](super::Distiller::Off) | every occurrence is subtracted, as every one was added |
+    /// | some | [`Distiller::Memory`](super::Distiller::Memory), [`Distiller::Unclamped`](super::Distiller::Unclamped) | refused: Φ was rounded from what the memories held when the text came, which nobody knows any more, and texts that came later were stored, or not, depending on it |
     ///
     /// The exact distiller knows the memorized texts: one that was not memorized, or has been forgotten since (by
     /// [`DenseMemo::forget`] too), is refused and nothing changes. The others do not know, and subtract what is asked.

@@ -80,7 +80,7 @@ pub struct Settings {
     /// The lexicon that contexts are generalised by, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lexicon: Option<LexiconSettings>,
-    /// Whether events of one context lie together (see [`super::keys`]); in memories that were made by earlier versions they lie
+    /// Whether events of one context lie together; in memories that were made by earlier versions they lie
     /// anywhere, which is read more slowly.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grouped: bool,
