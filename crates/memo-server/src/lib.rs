@@ -34,6 +34,7 @@ mod server;
 mod share;
 mod tasks;
 mod turns;
+mod unread;
 mod workers;
 
 pub use self::config::{Config, Key, Limits, Log, Permission};

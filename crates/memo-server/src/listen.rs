@@ -9,7 +9,9 @@ use crate::models::Models;
 use crate::router::router;
 use crate::server::ServerState;
 use crate::share::{OnHandover, Socket};
+use crate::unread;
 use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response};
@@ -210,12 +212,16 @@ pub async fn serve(
         let connection = Arc::clone(&place.connection);
         let stream = Linger::new(stream, Arc::clone(&connection));
         let (service, own) = (service.clone(), Arc::clone(&connection));
-        let service = service_fn(move |mut request: Request<Incoming>| {
+        let service = service_fn(move |request: Request<Incoming>| {
             let busy = own.begin();
+            let (mut request, rest) = unread::share(request);
             request.extensions_mut().insert(Caller::new(Arc::clone(&own)));
             let response = service.call(request);
             async move {
-                let response: Response<axum::body::Body> = response.await?;
+                let mut response: Response<axum::body::Body> = response.await?;
+                if !rest.read().await {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
                 Ok::<_, Infallible>(response.map(|body| BusyBody { body, _busy: busy }))
             }
         });

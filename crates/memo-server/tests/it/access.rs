@@ -49,6 +49,46 @@ async fn keys_open_what_they_may() {
     assert_eq!(client.delete("/api/documents/owl").await.status, 200);
 }
 
+/// A client that sends the head of a request and its body one after the other, as many do, is refused at the head. If the
+/// connection is then closed it must be told so: else it sends its next request there and loses it.
+#[tokio::test]
+async fn a_connection_that_ends_with_a_refusal_says_so() {
+    let keys = vec![Key::parse("write-0123456789abcdef").unwrap()];
+    let server = Server::start(&small(), Config { keys, ..Config::default() }).await;
+    let open = async |target: &str| {
+        let mut stream = TcpStream::connect(server.address).await.unwrap();
+        let head = format!(
+            "POST {target} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n",
+            server.address
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        stream
+    };
+    let answer = async |stream: &mut TcpStream| {
+        let mut response = [0; 4096];
+        let read = stream.read(&mut response).await.unwrap();
+        let head = String::from_utf8_lossy(&response[..read]).to_lowercase();
+        assert!(head.starts_with("http/1.1 4"), "{head}");
+        head.contains("\r\nconnection: close\r\n")
+    };
+    for target in ["/api/documents", "/nowhere", "/healthz"] {
+        let mut stream = open(target).await;
+        assert!(answer(&mut stream).await, "{target}: the body never came");
+        let mut stream = open(target).await;
+        stream.write_all(b"{}").await.unwrap();
+        if !answer(&mut stream).await {
+            let again = format!("GET /v1/models HTTP/1.1\r\nhost: {}\r\n\r\n", server.address);
+            stream.write_all(again.as_bytes()).await.unwrap();
+            assert!(!answer(&mut stream).await, "{target}: the connection goes on");
+        }
+    }
+    // Where there is nothing left to read, the connection stays open.
+    let mut client = server.client().await;
+    let refused = client.get("/v1/models").await;
+    assert_eq!((refused.status, refused.head.headers.get("connection")), (401, None));
+    assert_eq!(client.get("/healthz").await.status, 200);
+}
+
 #[tokio::test]
 async fn nobody_asks_too_often() {
     let limits = Limits { rate: Some(5), ..Limits::default() };
