@@ -302,3 +302,57 @@ impl StorageBackend for Bytes {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use redb::backends::FileBackend;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// A file on a disk that takes what is written, but does not say that it has it.
+    #[derive(Debug)]
+    struct Unsure {
+        file: FileBackend,
+        refuses: Arc<AtomicBool>,
+    }
+
+    impl StorageBackend for Unsure {
+        fn len(&self) -> std::io::Result<u64> {
+            self.file.len()
+        }
+
+        fn read(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
+            self.file.read(offset, out)
+        }
+
+        fn set_len(&self, len: u64) -> std::io::Result<()> {
+            self.file.set_len(len)
+        }
+
+        fn sync_data(&self) -> std::io::Result<()> {
+            self.file.sync_data()?;
+            if self.refuses.load(Ordering::Relaxed) {
+                return Err(std::io::Error::other("the disk does not answer"));
+            }
+            Ok(())
+        }
+
+        fn write(&self, offset: u64, data: &[u8]) -> std::io::Result<()> {
+            self.file.write(offset, data)
+        }
+    }
+
+    impl LedgerDatabase {
+        /// Has every sync fail after all was written, until the file is opened again.
+        pub(in crate::ledger) fn refuse_syncs(&mut self) {
+            self.close();
+            let file = std::fs::File::options().read(true).write(true).open(&self.path).unwrap();
+            let refuses = Arc::new(AtomicBool::new(false));
+            let file = FileBackend::new(file).unwrap();
+            let backend = Unsure { file, refuses: Arc::clone(&refuses) };
+            self.state = State::Writing(builder(CACHE).create_with_backend(backend).unwrap());
+            refuses.store(true, Ordering::Relaxed);
+        }
+    }
+}

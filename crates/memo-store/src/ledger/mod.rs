@@ -288,6 +288,12 @@ impl Ledger {
         }
     }
 
+    /// Has every sync fail after all was written, until the file is opened again.
+    #[cfg(test)]
+    pub(crate) fn refuse_syncs(&mut self) {
+        self.database.refuse_syncs();
+    }
+
     /// Records a copy that was made.
     pub(crate) fn add_copy(&self, copy: &CopyRecord) -> Result<(), Error> {
         let bytes = encode(copy)?;

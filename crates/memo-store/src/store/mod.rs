@@ -14,6 +14,8 @@ mod rebuild;
 mod remember;
 mod rollback;
 mod shares;
+#[cfg(test)]
+mod tests;
 mod together;
 mod transaction;
 

@@ -10,7 +10,6 @@ use super::transaction::PATIENCE;
 use super::{Store, WaitsForDisk};
 use crate::error::Error;
 use crate::knowledge::Knowledge;
-use crate::ledger::Ledger;
 use crate::snapshot::{MemoryState, Snapshot};
 use memo::sparse::Memory;
 use std::ops::Deref;
@@ -108,7 +107,7 @@ impl Store {
         Ok(done)
     }
 
-    /// Goes back to what the disk has after it refused something: what was before, and in rare cases more.
+    /// Goes back to what was before, or to what the disk has, after it refused something.
     fn go_back(&mut self, Before { memory, knowledge, transaction, pending }: Before) {
         if let Some(ledger) = &mut self.snapshot.ledger {
             ledger.reopen();
@@ -116,13 +115,7 @@ impl Store {
         self.snapshot.memory = MemoryState::Ready(Box::new(memory));
         (self.snapshot.transaction, self.pending) = (transaction, pending);
         self.snapshot.knowledge = knowledge;
-        if self.ledger().and_then(Ledger::last).is_ok_and(|last| last > transaction) {
-            self.snapshot.knowledge = OnceLock::new();
-            if let Err(error) = self.catch_up() {
-                self.lose_memory(&error);
-            }
-            self.pending += pending;
-        }
+        self.follow_disk();
     }
 }
 

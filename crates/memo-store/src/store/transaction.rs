@@ -253,6 +253,31 @@ impl Store {
         change: &TransactionBuilder,
         addition: Option<Addition<'_>>,
     ) -> Result<(), Error> {
+        let done = self.try_commit(change, addition);
+        if done.is_err() {
+            self.follow_disk();
+        }
+        done
+    }
+
+    /// Makes the memory that of the ledger, where the disk has more than it said when it refused a transaction.
+    pub(super) fn follow_disk(&mut self) {
+        let (transaction, pending) = (self.transaction, self.pending);
+        let lost = matches!(self.snapshot.memory, MemoryState::Lost(_));
+        if !lost && self.ledger().and_then(Ledger::last).is_ok_and(|last| last > transaction) {
+            self.snapshot.knowledge = OnceLock::new();
+            if let Err(error) = self.catch_up() {
+                self.lose_memory(&error);
+            }
+            self.pending += pending;
+        }
+    }
+
+    fn try_commit(
+        &mut self,
+        change: &TransactionBuilder,
+        addition: Option<Addition<'_>>,
+    ) -> Result<(), Error> {
         self.check_memory(change.kind)?;
         let record = change.record();
         let contents = change.contents();
