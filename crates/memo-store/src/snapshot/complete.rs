@@ -294,8 +294,8 @@ pub struct CompletionStream {
     matched: Option<PromptMatch>,
     /// Whether the prompt is in the memory, so that what follows is what followed it there.
     quoting: bool,
-    /// Text of the prompt's last word that was not typed, if the prompt was put right.
-    owed: String,
+    /// Tokens of the prompt's last word, with what each adds to what was typed of it, if the prompt was put right.
+    owed: VecDeque<(u32, String)>,
     prompt: Vec<u32>,
     /// The prompt as it is continued, once there is a token, if that is not as it was typed.
     continued: Option<ContinuedPrompt>,
@@ -324,7 +324,7 @@ impl CompletionStream {
             healing: if options.heal { Healing::new(tokenizer, prompt) } else { None },
             matched: None,
             quoting: false,
-            owed: String::new(),
+            owed: VecDeque::new(),
             prompt: prompt.to_vec(),
             continued: None,
             last: LastTokens::default(),
@@ -386,15 +386,19 @@ impl CompletionStream {
             // Only what the memory knows is said then, and it does not know the prompt.
             readout.recent = 0.0;
         }
-        let (choice, score) = match options.top {
+        let owed = self.owed.front().map(|&(token, _)| token);
+        let (mut choice, score) = match options.top {
             Some(top) => {
-                let (choice, score) = generation
-                    .choose_seen(memory, &readout, |d, token| TokenScore::new(d, token, top))?;
+                let (choice, score) = generation.choose_seen(memory, &readout, |d, token| {
+                    TokenScore::new(d, owed.unwrap_or(token), top)
+                })?;
                 (choice, Some(score))
             }
             None => (generation.choose(memory, &readout)?, None),
         };
-        if let Some(PromptMatch { tokens, .. }) = self.matched
+        if let Some(token) = owed {
+            choice.token = token;
+        } else if let Some(PromptMatch { tokens, .. }) = self.matched
             && !options.guesses()
         {
             let known = generation.known(memory, choice.token)?;
@@ -488,23 +492,23 @@ impl CompletionStream {
         }
         let mut text =
             self.decoder.as_mut().map_or_else(String::new, |decoder| decoder.push(token));
-        if self.generated == 0 {
-            text = self.first_text(&text);
+        if let Some((_, rest)) = self.owed.pop_front() {
+            text = rest;
+        } else if self.generated == 0 {
+            text = self.first_text(text);
         }
         let token = CompletionToken::new(token, text, score, context);
         self.take(CompletionToken { mixture, ..token });
     }
 
-    /// The text of the first token, as it goes on after a prompt that was put right: with what the last word lacked, or without
-    /// the space that was typed already.
-    fn first_text(&mut self, text: &str) -> String {
+    /// The text of the first token, as it goes on after a prompt that was put right: without the space that was typed already.
+    fn first_text(&self, text: String) -> String {
         let near = self.matched.as_ref().is_some_and(|matched| matched.kind == MatchKind::Near);
-        let last =
-            self.prompt.last().map_or(String::new(), |&last| self.tokenizer.decode_lossy(&[last]));
-        if near && last.ends_with(char::is_whitespace) {
+        let last = self.prompt.last().map(|&last| self.tokenizer.decode_lossy(&[last]));
+        if near && last.is_some_and(|last| last.ends_with(char::is_whitespace)) {
             return text.trim_start().to_owned();
         }
-        std::mem::take(&mut self.owed) + text
+        text
     }
 
     /// Goes on with the end of the prompt, and with the completion once that is chosen again.

@@ -10,7 +10,9 @@ use super::{MatchKind, PromptMatch};
 use crate::error::Error;
 use memo::readout::{BACKOFF, Matching, Repair, Scratch};
 use memo::sparse::Memory;
-use memo_text::Tokenizer;
+use memo_text::{StreamDecoder, Tokenizer};
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Tokens of a prompt that is put right in both forms: the first word of a longer one makes no difference.
 const SHORT: usize = 12;
@@ -24,8 +26,8 @@ pub(super) struct Found {
     pub(super) context: Option<Vec<u32>>,
     /// The end of the prompt, if it is to be chosen again.
     pub(super) healing: Option<Healing>,
-    /// Text of a word that was only begun, which the completion owes.
-    pub(super) owed: String,
+    /// Tokens of a word that was only begun, each with what it adds to that: the completion begins with them.
+    pub(super) owed: VecDeque<(u32, String)>,
     /// Whether the prompt, or its end, is a quote, at one place or at several.
     pub(super) quoting: bool,
     /// What was read last: of a verbatim prompt, its end.
@@ -163,13 +165,41 @@ impl Search<'_> {
         let text = |tokens: &[u32]| self.tokenizer.decode_lossy(tokens).trim().to_owned();
         let differs = (text(&prompt[typed]), text(&repair.context[remembered]));
         let (typed, remembered) = Some(differs).filter(|(a, b)| a != b).unzip();
-        let owed = repair.begun.map_or_else(String::new, |(word, letters)| {
-            text(&repair.context[word]).chars().skip(letters).collect()
-        });
-        let (kind, tokens, of) = (MatchKind::Near, repair.run, prompt.len());
+        let Repair { mut context, run: tokens, begun, .. } = repair;
+        let owed = self.rest_of_word(prompt, &context, begun);
+        context.truncate(context.len() - owed.len());
+        let (kind, of) = (MatchKind::Near, prompt.len());
         let matched = PromptMatch { kind, tokens, of, typed, remembered };
-        let (context, scratch) = (Some(repair.context), Scratch::default());
+        let (context, scratch) = (Some(context), Scratch::default());
         Found { matched, context, healing: None, owed, quoting: true, scratch }
+    }
+
+    /// The last tokens of a context, from the one that has the first letter of its last word that was not typed; none if the prompt ends
+    /// after the word. A word that was only `begun` is given by its tokens and the number of its letters that were typed.
+    fn rest_of_word(
+        &self,
+        prompt: &[u32],
+        context: &[u32],
+        begun: Option<(Range<usize>, usize)>,
+    ) -> VecDeque<(u32, String)> {
+        let mut rest = VecDeque::new();
+        let last = prompt.last().map(|&last| self.tokenizer.decode_lossy(&[last]));
+        let goes_on = !last.is_some_and(|last| last.ends_with(char::is_whitespace));
+        if let Some((word, mut typed)) =
+            begun.filter(|(word, _)| goes_on && word.end == context.len())
+        {
+            let mut decoder = StreamDecoder::after(self.tokenizer, &context[..word.start]);
+            for &token in &context[word] {
+                let text = decoder.push(token);
+                let mut letters = text.chars().skip_while(|letter| letter.is_whitespace());
+                typed -= letters.by_ref().take(typed).count();
+                let text: String = letters.collect();
+                if !text.is_empty() || !rest.is_empty() {
+                    rest.push_back((token, text));
+                }
+            }
+        }
+        rest
     }
 }
 
@@ -207,7 +237,7 @@ impl Form {
         } else {
             (Some(self.prompt), self.healing.filter(|_| quoting))
         };
-        let (owed, scratch) = (String::new(), Scratch::default());
+        let (owed, scratch) = (VecDeque::new(), Scratch::default());
         Found { matched, context, healing, owed, quoting, scratch }
     }
 }

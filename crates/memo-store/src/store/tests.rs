@@ -50,7 +50,8 @@ fn a_text_that_the_disk_has_though_it_said_otherwise_is_known() {
 fn a_large_text_that_the_disk_has_though_it_said_otherwise_is_known() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("m.memo");
-    let text: String = (0..1500).map(|k| format!("Note {k} of {}. ", k * k)).collect();
+    let words: Vec<String> = (0..6000u32).map(|k| (k * k).to_string()).collect();
+    let text = words.join(" ");
     let store = refused(&path, |store| {
         store.set_chunk(1);
         memorize(store, "large", &text)
