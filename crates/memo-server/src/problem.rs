@@ -82,7 +82,19 @@ fn syntax(error: &serde_json::Error) -> String {
         serde_json::error::Category::Eof => {
             format!("the body is not JSON: it ends too early, {at}")
         }
-        _ => format!("the body is not JSON, {at}"),
+        _ => {
+            // What the parser refuses although it may be JSON.
+            let said = error.to_string();
+            let what = match said.split(" at line ").next().unwrap_or_default() {
+                "recursion limit exceeded" => "has lists and objects in more than 127 others",
+                "number out of range" => "has a number that is too large",
+                "invalid unicode code point" => "is not UTF-8",
+                surrogate if surrogate.contains("surrogate") => "has half of a character",
+                "unexpected end of hex escape" => "has half of a character",
+                _ => "is not JSON",
+            };
+            format!("the body {what}, {at}")
+        }
     }
 }
 
@@ -93,7 +105,14 @@ fn in_words(said: &str) -> String {
         said.split_once("invalid type: ").or(said.split_once("invalid value: "))
         && let Some((given, wanted)) = what.rsplit_once(", expected ")
     {
-        return format!("must be {}, not {}", expected(wanted), found(given));
+        let (wanted, given) = (expected(wanted), found(given));
+        // Its range is what it does not fit.
+        let whole = given.parse::<i128>().is_ok_and(|n| n >= 0) && wanted.starts_with("a whole");
+        return if whole {
+            "is too large a number".to_owned()
+        } else {
+            format!("must be {wanted}, not {given}")
+        };
     }
     if let Some((_, what)) = said.split_once("unknown variant ") {
         return match what.split_once(", expected ") {

@@ -26,7 +26,8 @@ impl Display for Docs {
         for row in &self.documents {
             // Paths are long; `memo show` has them.
             let labels = row.labels.iter().filter(|(key, _)| *key != FILE_LABEL);
-            let labels: Vec<String> = labels.map(|(k, v)| format!("{k}={v}")).collect();
+            let labels: Vec<String> =
+                labels.map(|(k, v)| format!("{}={}", one_line(k), one_line(v))).collect();
             let version = row.version.map_or_else(String::new, |version| version.to_string());
             let line = format!(
                 "{:<width$}  {:>10}  {version:>3}  {:<11}  {}",
@@ -43,6 +44,14 @@ impl Display for Docs {
     }
 }
 
+/// A text with its control characters written out: it may come from anybody, and a terminal would obey them.
+fn one_line(text: &str) -> String {
+    let shown = |char: char| {
+        if char.is_control() { char.escape_default().to_string() } else { char.to_string() }
+    };
+    text.chars().map(shown).collect()
+}
+
 pub(crate) fn docs(options: &ModelOptions, progress: &Progress) -> anyhow::Result<Box<dyn Report>> {
     Ok(Box::new(Docs { documents: snapshot(&options.model, progress)?.documents()? }))
 }
@@ -51,7 +60,7 @@ fn print_document(shown: &DocumentText, f: &mut Formatter<'_>) -> std::fmt::Resu
     let Document { id, state, labels, versions, .. } = &shown.document;
     writeln!(f, "{}  {}", styled(TITLE, id), styled(FAINT, state.name()))?;
     for (key, value) in labels {
-        writeln!(f, "  {key} = {value}")?;
+        writeln!(f, "  {} = {}", one_line(key), one_line(value))?;
     }
     for version in versions {
         let what = match version.forgotten {
@@ -103,7 +112,8 @@ impl Display for Log {
                 (_, Some(id)) => format!("  undone by {id}"),
                 _ => String::new(),
             };
-            let reason = t.reason.as_ref().map_or_else(String::new, |r| format!("  “{r}”"));
+            let reason = t.reason.as_ref().map(|r| format!("  “{}”", one_line(r)));
+            let reason = reason.unwrap_or_default();
             let unfinished = if t.unfinished {
                 "  not finished: `memo forget MODEL --finish` does that"
             } else {

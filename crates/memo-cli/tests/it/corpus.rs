@@ -241,6 +241,23 @@ fn fields_of_lines_are_ids_and_labels() {
     assert!(small.contains("larger than the limit of 65536 bytes"), "{small}");
 }
 
+/// Labels and reasons may come from anybody who uses a server.
+#[test]
+fn listings_show_control_characters_and_do_not_send_them() {
+    let home = notes();
+    let home = home.path();
+    let label = "a\u{1b}]0;b=c\nd";
+    write(home, &[("dog.txt", "The dog waits at the gate.")]);
+    said(home, &["memorize", "notes.memo", "dog.txt", "--label", label]);
+    said(home, &["retire", "notes.memo", "dog.txt", "--reason", "e\u{1b}[2Jf"]);
+    let listed =
+        [&["docs", "notes.memo"][..], &["show", "notes.memo", "dog.txt"], &["log", "notes.memo"]]
+            .map(|args| said(home, args));
+    assert!(listed[0].contains(r"a\u{1b}]0;b=c\nd"), "{}", listed[0]);
+    assert!(listed[1].contains(r"a\u{1b}]0;b = c\nd"), "{}", listed[1]);
+    assert!(listed[2].contains(r"“e\u{1b}[2Jf”"), "{}", listed[2]);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_a_file_that_is_nowhere() {

@@ -107,6 +107,28 @@ async fn what_cannot_be_read_is_said_in_words() {
     assert_eq!((answer.status, &answer.json()["error"]["message"]), (400, &json!(message)));
 }
 
+/// What a parser refuses although it may be JSON is not called something else.
+#[tokio::test]
+async fn json_that_cannot_be_taken_is_said_in_words() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    let head = [("content-type", "application/json")];
+    let deep = format!("{{\"prompt\": {}", "[".repeat(200)).into_bytes();
+    let cases = [
+        (&br#"{"temperature": 1e400}"#[..], "the body has a number that is too large, at"),
+        (br#"{"seed": 9223372036854775808}"#, "`seed` is too large a number"),
+        (br#"{"prompt": "\ud800."}"#, "the body has half of a character, at"),
+        (b"{\"prompt\": \"caf\xe9\"}", "the body is not UTF-8, at"),
+        (&deep, "the body has lists and objects in more than 127 others, at"),
+    ];
+    for (body, message) in cases {
+        let answer = client.send(Method::POST, "/v1/completions", &head, body.to_vec()).await;
+        let said = answer.json()["error"]["message"].to_string();
+        assert_eq!(answer.status, 400, "{said}");
+        assert!(said[1..].starts_with(message), "{said}");
+    }
+}
+
 #[tokio::test]
 async fn every_response_has_the_id_of_its_request() {
     let server = Server::small().await;
