@@ -526,8 +526,8 @@ class Completion(CompletionMixin):
     sources: list[Stretch] | None
     """Where its stretches stand in the documents; none if that was not asked for, or if the model is frozen."""
     closest: list[Passage] | None
-    """The passages that share the most with the prompt, the closest first, if the memory does not know it; none if it
-    does, if that was not looked for, or if the model is frozen."""
+    """The passages that share the most with the prompt, the closest first, if the memory does not know it or only its
+    last few tokens; none if it does, if that was not looked for, or if the model is frozen."""
 
 
 @dataclass(frozen=True)

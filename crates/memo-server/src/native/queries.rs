@@ -189,7 +189,7 @@ pub(crate) fn completion(
     if sources {
         app.model.read()?.add_sources(stream.continued(), &mut completion)?;
     }
-    if completion.is_unknown() {
+    if completion.is_guess() {
         // All texts are read, which may take long: a snapshot lets changes have their turn.
         app.model.snapshot()?.add_closest(stream.continued(), &mut completion)?;
     }

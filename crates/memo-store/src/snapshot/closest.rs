@@ -196,11 +196,11 @@ impl Snapshot {
         Ok(ClosestPassages { passages: passages.collect::<Result<_, _>>()? })
     }
 
-    /// Adds the closest passages to a completion whose prompt the memory does not know, as far as they share enough with it.
+    /// Adds the closest passages to a completion that is a guess, as far as they share enough with its prompt.
     /// `prompt` are the tokens that it was chosen after ([`CompletionStream::continued`](super::CompletionStream::continued)).
     /// A frozen model has no texts, and names none.
     pub fn add_closest(&self, prompt: &[u32], completion: &mut Completion) -> Result<(), Error> {
-        if !completion.is_unknown() {
+        if !completion.is_guess() {
             return Ok(());
         }
         let text = self.tokenizer.decode_lossy(prompt);

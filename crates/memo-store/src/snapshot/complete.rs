@@ -232,16 +232,17 @@ pub struct Completion {
     pub continued: Option<ContinuedPrompt>,
     /// Where its stretches stand in the documents; none if that was not asked for, or if the model is frozen.
     pub sources: Option<Vec<Stretch>>,
-    /// The passages that share the most with the prompt, the closest first, if the memory does not know it; none if it does, if that
-    /// was not looked for, or if the model is frozen.
+    /// The passages that share the most with the prompt, the closest first, if the memory does not know it or only its last few
+    /// tokens; none if it does, if that was not looked for, or if the model is frozen.
     pub closest: Option<Vec<Passage>>,
 }
 
 impl Completion {
-    /// Whether nothing was found to go on from: the memory does not know the prompt, or has nothing to say after what it knows.
-    pub fn is_unknown(&self) -> bool {
+    /// Whether it is not the continuation of a quote, so that passages that resemble the prompt are worth reading.
+    pub fn is_guess(&self) -> bool {
         let nothing = self.finish_reason == FinishReason::Unknown && self.tokens.is_empty();
-        self.matched.as_ref().is_some_and(|matched| nothing || matched.kind == MatchKind::None)
+        let quoted = |kind| matches!(kind, MatchKind::Verbatim | MatchKind::Near);
+        self.matched.as_ref().is_some_and(|matched| nothing || !quoted(matched.kind))
     }
 }
 
@@ -633,7 +634,8 @@ impl Iterator for CompletionTokens<'_> {
 }
 
 impl Snapshot {
-    /// Continues a prompt. If the memory does not know it, the completion names the closest passages, for which all texts are read.
+    /// Continues a prompt. If the memory does not know it, or only its last few tokens, the completion names the closest passages,
+    /// for which all texts are read.
     ///
     /// ```
     /// # use memo_store::{CompletionOptions, FinishReason, NewDocument, NewModel, Store};

@@ -142,6 +142,9 @@ fn a_completion_of_an_unknown_prompt_names_the_closest_passages() {
     // Guesses are named as such, and so is what is closest.
     let guess = CompletionOptions { guess: true, ..greedy.clone() };
     assert_eq!(named(ask(&store, "Roof of warm tin?", &guess).2), ["cat"]);
+    // Only its last few tokens are known, which says little.
+    let (kind, _, closest) = ask(&store, "roofs warm: sleeps", &greedy);
+    assert_eq!((kind, named(closest)), (Some(MatchKind::General), vec!["cat".to_owned()]));
     // Too little of it is shared; there is no word in it.
     for prompt in ["XYLOPHONE ZEBRAS BITE THE QUICK FROG!!", "?!%"] {
         let (kind, _, closest) = ask(&store, prompt, &greedy);
