@@ -39,7 +39,7 @@ pub(crate) fn clients() -> Result<()> {
 }
 
 /// The Model Context Protocol's inspector, which is installed unless it is there.
-fn inspector() -> Result<PathBuf> {
+pub(crate) fn inspector() -> Result<PathBuf> {
     let folder = target().join(INSPECTOR.replace(['@', '/'], "-"));
     let program = folder.join("node_modules/.bin/mcp-inspector");
     if !program.exists() {

@@ -37,10 +37,12 @@ pub(crate) fn test(all: bool) -> Result<()> {
         stage("program and examples", build)?;
         tools.join().expect("no panic")?;
         stage("python package", python::build)?;
+        // These mostly wait: for servers, for a browser, for Ray.
+        let package =
+            scope.spawn(|| beside(&[("tests of the python package", &["python", "--built"])]));
         let users = scope.spawn(|| {
             beside(&[
                 ("clients", &["clients", "--built"]),
-                ("tests of the python package", &["python", "--built"]),
                 ("page in a browser", &["page", "--walk"]),
             ])
         });
@@ -48,6 +50,7 @@ pub(crate) fn test(all: bool) -> Result<()> {
         stage("documentation examples", examples)?;
         stage("documentation", documentation)?;
         stage("dependencies", dependencies)?;
+        package.join().expect("no panic")?;
         users.join().expect("no panic")
     })?;
     if all {
@@ -96,6 +99,7 @@ pub(crate) fn build() -> Result<()> {
 pub(crate) fn tools() -> Result<()> {
     install(NEEDS)?;
     python::light()?;
+    python::inspector()?;
     web::install()
 }
 
