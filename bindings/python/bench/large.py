@@ -25,7 +25,7 @@ Ids = NDArray[np.uint32]
 
 VOCABULARY = 50_256
 # Tokens of a document, and of a transaction.
-DOCUMENT, TOGETHER = 5_000, 25_000_000
+DOCUMENT, TOGETHER = 5_000, 100_000_000
 # Of phrases: how many are said again, and how long they are, on average.
 AGAIN, LENGTH = 0.55, 4.0
 PLACES = 200

@@ -39,10 +39,14 @@ const KNOWN: [Source; 7] = [
     Source { hash: "60ca8063c4bf5029", credit: PARAREL },
 ];
 
-/// The authors' own results, which a file of any form may have been made from.
-pub(crate) const AUTHORS: &str = "*Authors* are the paper's: Zanzotto, Ruzzetti, Xompero, Ranaldi, Venditti, Ranaldi, Giannone, Favalli and Romagnoli, *MeMo: Towards Language Models with Associative \
-    Memory Mechanisms*, 2025, arXiv:2502.12851. Their points are those of the spreadsheets in their repository, `humancentricart/MeMo` on GitHub at commit `efd91cf` (CC BY-NC-SA 4.0), \
-    saved as CSV with the columns renamed.";
+/// Credits the authors' own results, which a file of any form may have been made from; `columns` are those that an experiment reads.
+pub(crate) fn authors(columns: &str) -> String {
+    format!(
+        "*Authors* are the paper's: Zanzotto, Ruzzetti, Xompero, Ranaldi, Venditti, Ranaldi, Giannone, Favalli and Romagnoli, *MeMo: Towards Language Models with Associative \
+         Memory Mechanisms*, 2025, arXiv:2502.12851. Their points are those of the spreadsheets in their repository, `humancentricart/MeMo` on GitHub at commit `efd91cf` (CC BY-NC-SA 4.0), \
+         saved as CSV with the columns renamed: {columns}."
+    )
+}
 
 /// Credits for files, each set of data once, as Markdown; a folder counts as the files in it.
 pub fn credits(paths: &[&Path]) -> Vec<String> {

@@ -131,11 +131,12 @@ fn findings(texts: &[Text], found: &[(Point, Found)]) -> String {
             let (Some(most), Some(least)) = (most, least) else { continue };
             let _ = write!(
                 out,
-                "- {}, {:.1} MB: from {:.3} to {:.3}; *{}* gives most ({:+.3})",
+                "- {}, {:.1} MB: from {:.3} to {:.3} with *{}*, the last that fits; *{}* gives most ({:+.3})",
                 text.name,
                 limit(dim) as f64 / 1e6,
                 first.1,
                 last.1,
+                last.0.name(),
                 most.0.name(),
                 most.1
             );
@@ -145,6 +146,15 @@ fn findings(texts: &[Text], found: &[(Point, Found)]) -> String {
             out += ".\n";
         }
     }
+    let exact = found.iter().filter(|(point, _)| point.step == Step::Exact);
+    let each = exact.map(|(point, found)| found.bytes as f64 / texts[point.text].tokens() as f64);
+    let (low, high) =
+        each.fold((f64::INFINITY, 0.0f64), |(low, high), each| (low.min(each), high.max(each)));
+    let _ = write!(
+        out,
+        "\nBack-off weighs what a window says against its noise, so it needs cells that are hardly shared: with room it puts right what the sum of all windows cannot, and with little room it recalls less than the sum does. \
+         Tables take room that cells then lack. Exact counts have no noise, and take the {low:.0} to {high:.0} bytes a token that they need; with fewer, cells of a byte that are read by the sum (steps 3 to 5) recall most."
+    );
     out
 }
 

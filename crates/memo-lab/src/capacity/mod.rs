@@ -9,7 +9,7 @@ mod search;
 use self::memories::{Filled, VOCABULARY};
 use self::narrow::Narrow;
 use self::search::{BATCH, search};
-use crate::sources::AUTHORS;
+use crate::sources;
 use crate::{Error, Lab, Options, Page, Setting, Share, columns, seconds};
 use memo::codes::CodeKind;
 use serde::{Deserialize, Serialize};
@@ -195,7 +195,11 @@ pub fn run(lab: &Lab<'_>, authors: Option<&Path>) -> Result<Page, Error> {
     let provenance = lab.provenance(seconds(&held) + seconds(&narrow));
     let held: Vec<Held> = held.into_iter().map(|m| m.result).collect();
     let narrow: Vec<narrow::Recalled> = narrow.into_iter().map(|m| m.result).collect();
-    let credits = if authors.is_empty() { Vec::new() } else { vec![AUTHORS.to_owned()] };
+    let credits = if authors.is_empty() {
+        Vec::new()
+    } else {
+        vec![sources::authors("`params` and `stored_pairs`")]
+    };
     let results = page::Results { grid: &grid, held: &held, narrow: &narrow, authors: &authors };
     Ok(page::page(&results, provenance).credits(credits))
 }

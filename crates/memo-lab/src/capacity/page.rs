@@ -227,7 +227,7 @@ impl Results<'_> {
         let mut chart = Chart::new(
             &format!("{} codes, by h", engine.name()),
             Axis::log("parameters (cells)"),
-            Axis::linear("parameters a pair").range(28.0, 46.0),
+            Axis::linear("parameters a pair").range(28.0, 54.0),
         );
         let marks = [Mark::Circle, Mark::Square, Mark::Triangle, Mark::Diamond, Mark::Ring];
         for (colour, (heads, mark)) in [2, 4, 8, 16, 32].into_iter().zip(marks).enumerate() {

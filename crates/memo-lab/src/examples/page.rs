@@ -1,10 +1,15 @@
 //! The page: the matrices of Figs. 1 and 2 as heat maps, and the weights that come out.
 
-use super::{DIM, DRAWN, Numbers, QUERIES, SENTENCE, SPREAD_DIM, Sentence, WORDS};
+use super::{DIM, DRAWN, Numbers, QUERIES, SENTENCE, Sentence, WORDS};
 use crate::figure::{Figure, HeatMap};
 use crate::{Cell, Page, Provenance, Table};
 
-pub(super) fn page(sentence: &Sentence, numbers: &Numbers, provenance: Provenance) -> Page {
+pub(super) fn page(
+    sentence: &Sentence,
+    numbers: &Numbers,
+    spread: &[f64],
+    provenance: Provenance,
+) -> Page {
     Page::new("examples", "The worked examples of section 3", data(sentence, numbers), provenance)
         .prose(format!(
             "The two examples that the paper works through, as matrices. Blue is below zero, white zero, red above; matrices are those of \
@@ -17,7 +22,7 @@ pub(super) fn page(sentence: &Sentence, numbers: &Numbers, provenance: Provenanc
             .heat(matches(sentence)))
         .figure("examples-weights", "The weight of every word after both queries.", weights(sentence))
         .heading("Numbers in three layers")
-        .prose(numbers_text(numbers))
+        .prose(numbers_text(numbers, spread))
         .figure("examples-numbers", "The three matrices after 1 … 9 were memorized. The inner ones translate a sequence's parts into its code; \
              the last one predicts.", memories(numbers))
         .figure("examples-layers", "The weight of every number after 1 … 8, layer by layer.", layers(numbers))
@@ -40,18 +45,20 @@ fn sentence_text(sentence: &Sentence) -> String {
     )
 }
 
-fn numbers_text(numbers: &Numbers) -> String {
-    let emitted = numbers.weights.last().and_then(|sum| sum.last()).copied().unwrap_or(0.0);
-    let count = numbers.spread.len() as f64;
-    let mean = numbers.spread.iter().sum::<f64>() / count;
-    let squares: f64 = numbers.spread.iter().map(|sum| (sum - mean).powi(2)).sum();
+fn numbers_text(numbers: &Numbers, spread: &[f64]) -> String {
+    let sum = numbers.weights.last().map_or(&[][..], Vec::as_slice);
+    let (emitted, others) = sum.split_last().unwrap_or((&0.0, &[]));
+    let other = others.iter().fold(0.0f32, |most, weight| most.max(weight.abs()));
+    let count = spread.len() as f64;
+    let mean = spread.iter().sum::<f64>() / count;
+    let squares: f64 = spread.iter().map(|sum| (sum - mean).powi(2)).sum();
+    let deviation = (squares / (count - 1.0)).sqrt();
+    let least = spread.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = spread.iter().copied().fold(0.0, f64::max);
     format!(
         "The numbers 1 to 9 with h = 2 and l = 3, windows tiling the text as in the paper's figure. Layer 1 sees 7 8, layer 2 56 78, layer 3 \
-         1234 5678, and each of them has stored that 9 follows. Their answers add up to {emitted:.2} where the paper says 3. What other pairs add is small ({:.2} at this d); what a sum \
-         misses 3 by is mostly that Gaussian codes and projections do not keep lengths exactly, at every step: at d = {SPREAD_DIM} the sums of {count} seeds have a mean of {mean:.2} and a standard deviation of {:.2}, \
-         which falls with 1/√d.",
-        numbers.noise,
-        (squares / (count - 1.0)).sqrt(),
+         1234 5678, and each of them has stored that 9 follows. Their answers add up to {emitted:.2} where the paper says 3; over {count} seeds, this one included, to between {least:.2} and {most:.2} \
+         (mean {mean:.2}, standard deviation {deviation:.2}): Gaussian codes and projections do not keep lengths exactly, at every step. No other number gets more than {other:.2}, in absolute value."
     )
 }
 

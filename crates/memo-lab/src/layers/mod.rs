@@ -10,7 +10,7 @@ use self::authors::Authors;
 use self::linear::Round;
 use self::model::{Engine, Model};
 use self::texts::{Batch, CHUNK};
-use crate::sources::AUTHORS;
+use crate::sources;
 use crate::{Error, Lab, Measured, Options, Page, Setting, Share, seconds};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -18,6 +18,12 @@ use std::path::Path;
 /// Chunks memorized in an iteration.
 const CHUNKS: usize = 30;
 const QUICK_CHUNKS: usize = 5;
+
+/// Draws of the smaller curves that are compared with the authors'.
+const DRAWS: u64 = 5;
+
+/// The columns of the authors' results, as a page says them.
+const COLUMNS: &str = "`dim`, `layers`, `decoys`, `iteration` (counted from 0), and the accuracy on the first texts and on those memorized last, `initial` and `current`";
 
 /// The engines, in the order in which they are run: quick ones first, so that an interruption leaves much.
 const ENGINES: [Engine; 8] = [
@@ -47,12 +53,14 @@ struct Run {
     dim: usize,
     layers: usize,
     decoys: Vec<usize>,
+    /// Counted from 0, and added to the seed: other texts, codes and places of decoys.
+    draw: u64,
 }
 
 impl Run {
-    /// Whether it is computed without the matrix, which pays where that is large or windows are long.
+    /// Whether it is computed without the matrix, which pays where that is large, windows are long or fewer positions are tried.
     fn is_linear(&self) -> bool {
-        self.engine == Engine::Gaussian && (self.dim > 2048 || self.layers > 3)
+        self.engine == Engine::Gaussian && (self.dim > 2048 || self.layers > 3 || self.draw > 0)
     }
 
     fn curves(&self) -> impl Iterator<Item = Curve> + '_ {
@@ -63,10 +71,11 @@ impl Run {
 
 impl Setting for Run {
     fn key(&self) -> String {
-        let Run { engine, dim, layers, decoys } = self;
+        let Run { engine, dim, layers, decoys, draw } = self;
         let decoys: Vec<String> = decoys.iter().map(usize::to_string).collect();
         let (engine, decoys) = (engine.name(), decoys.join(", "));
-        format!("{engine}, d = {dim}, l = {layers}, {decoys} decoys")
+        let draw = if *draw > 0 { format!(", draw {}", draw + 1) } else { String::new() };
+        format!("{engine}, d = {dim}, l = {layers}, {decoys} decoys{draw}")
     }
 
     /// Its approximate running time on two cores, in seconds.
@@ -150,9 +159,15 @@ impl Grid {
                         (Engine::Gaussian, 8192, _) => vec![20, 40],
                         _ => vec![0, 20, 40],
                     };
-                    runs.push(Run { engine, dim, layers, decoys });
+                    runs.push(Run { engine, dim, layers, decoys, draw: 0 });
                 }
             }
+        }
+        let gaussian =
+            |run: &&Run| run.engine == Engine::Gaussian && run.dim == 1024 && run.layers < 4;
+        let smaller: Vec<Run> = runs.iter().filter(gaussian).cloned().collect();
+        for draw in 1..DRAWS {
+            runs.extend(smaller.iter().map(|run| Run { draw, ..run.clone() }));
         }
         Grid { runs, iterations: 10, chunks: CHUNKS, sample: 1000 }
     }
@@ -162,14 +177,15 @@ impl Grid {
         for engine in ENGINES {
             let gaussian = matches!(engine, Engine::Gaussian | Engine::Product);
             let dim = if gaussian { 512 } else { 1024 };
-            let run = |layers| Run { engine, dim, layers, decoys: vec![0, 20] };
+            let run = |layers| Run { engine, dim, layers, decoys: vec![0, 20], draw: 0 };
             runs.extend([1, 3].map(run));
         }
         Grid { runs, iterations: 3, chunks: QUICK_CHUNKS, sample: 250 }
     }
 
+    /// The curves of the first draw.
     fn curves(&self) -> impl Iterator<Item = Curve> + '_ {
-        self.runs.iter().flat_map(Run::curves)
+        self.runs.iter().filter(|run| run.draw == 0).flat_map(Run::curves)
     }
 
     /// Positions of a batch that are tried: fewer where every one of them takes matrix products or a look at every token.
@@ -184,14 +200,15 @@ impl Grid {
 
 /// Runs the experiment; the authors' results, if given, are shown beside ours.
 pub fn run(lab: &Lab<'_>, authors: Option<&Path>) -> Result<Page, Error> {
-    let credits = authors.map(|_| AUTHORS.to_owned()).into_iter().collect();
+    let credits = authors.map(|_| sources::authors(COLUMNS)).into_iter().collect();
     let authors = authors.map(Authors::read).transpose()?.unwrap_or_default();
     Ok(on_grid(lab, &Grid::new(lab.options()), &authors)?.credits(credits))
 }
 
 fn on_grid(lab: &Lab<'_>, grid: &Grid, authors: &Authors) -> Result<Page, Error> {
     let seed = lab.options().seed;
-    let filled = lab.measure("layers", "", &grid.runs, |run| fill_all(run, grid, seed))?;
+    let filled =
+        lab.measure("layers", "", &grid.runs, |run| fill_all(run, grid, seed + run.draw))?;
     let provenance = lab.provenance(seconds(&filled));
     Ok(page::page(&page::Results::new(grid, &filled, authors), provenance))
 }
@@ -264,9 +281,11 @@ mod tests {
             dim: 256,
             layers,
             decoys: decoys.to_vec(),
+            draw: 0,
         };
         let runs = vec![
             run(Engine::Hadamard, 1, &[0]),
+            Run { draw: 1, ..run(Engine::Hadamard, 1, &[0]) },
             run(Engine::Sparse, 2, &[20]),
             run(Engine::Stored, 2, &[0, 20]),
         ];
@@ -294,10 +313,12 @@ mod tests {
         };
         let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let expected = csv(run(whole.path(), &tiny(), 7, &()).unwrap(), whole.path());
-        assert_eq!(expected.lines().count(), 1 + 4 * 2, "{expected}");
+        assert_eq!(expected.lines().count(), 1 + 5 * 2, "{expected}");
+        let drawn: Vec<&str> = expected.lines().filter(|l| l.starts_with("Hadamard")).collect();
+        assert!(drawn[0].contains(",1,1024,") && drawn[2].contains(",2,1024,"), "{expected}");
 
         // All but one are done and the last is cut off in the middle of its line.
-        let some = Grid { runs: tiny().runs[..2].to_vec(), ..tiny() };
+        let some = Grid { runs: tiny().runs[..3].to_vec(), ..tiny() };
         run(parts.path(), &some, 7, &()).unwrap();
         let journal = parts.path().join("layers.journal.jsonl");
         let text = std::fs::read_to_string(&journal).unwrap() + "{\"setting\":\"stored";

@@ -101,7 +101,10 @@ impl Model {
             }
             _ => authors,
         };
-        let codes = if engine == Engine::Product { CodeKind::Gaussian } else { CodeKind::Hadamard };
+        let codes = match engine {
+            Engine::Gaussian | Engine::Product => CodeKind::Gaussian,
+            _ => CodeKind::Hadamard,
+        };
         let memo = DenseMemo::new(DenseConfig { codes, seed, ..config })?;
         Ok(Model::Dense(Box::new(memo)))
     }
@@ -144,5 +147,26 @@ impl Model {
                 (memory.settings().parameters(), bytes as u64)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaussian_codes_are_those_of_the_authors_model_and_of_the_product() {
+        let codes = |engine| match Model::new(engine, 64, 2, 1).unwrap() {
+            Model::Dense(memo) => memo.config().codes,
+            Model::Sparse(..) => panic!("{engine:?} is dense"),
+        };
+        for engine in [Engine::Gaussian, Engine::Product] {
+            assert_eq!(codes(engine), CodeKind::Gaussian, "{engine:?}");
+        }
+        for engine in [Engine::Hadamard, Engine::Bind, Engine::Stored, Engine::Printed] {
+            assert_eq!(codes(engine), CodeKind::Hadamard, "{engine:?}");
+        }
+        let authors = gaussian(64, 2, 1).unwrap();
+        assert_eq!(authors.config().codes, CodeKind::Gaussian);
     }
 }

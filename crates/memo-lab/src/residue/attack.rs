@@ -14,9 +14,9 @@ use memo::dense::{CorrelationMemory, DenseConfig, DenseMemo};
 pub(super) struct Attack<'m> {
     memo: &'m DenseMemo,
     layer: usize,
-    /// d values a token each.
-    keys: Vec<f32>,
-    codes: Vec<f32>,
+    /// A row for every token, so that reading a vector takes its products with all of them.
+    keys: CorrelationMemory,
+    codes: CorrelationMemory,
 }
 
 impl<'m> Attack<'m> {
@@ -35,7 +35,12 @@ impl<'m> Attack<'m> {
             codes = compose(memo, i, &blocks);
             last.clone_from(&codes);
         }
-        Attack { memo, layer, keys, codes }
+        let table = |rows: &[f32]| {
+            let mut table = CorrelationMemory::new(dim, vocab);
+            table.set_cells(rows);
+            table
+        };
+        Attack { memo, layer, keys: table(&keys), codes: table(&codes) }
     }
 
     /// How many tokens before the wanted one must be known: all of a window but its last.
@@ -46,8 +51,8 @@ impl<'m> Attack<'m> {
     /// A reader of one memory.
     pub(super) fn on<'a>(&'a self, memory: &'a CorrelationMemory) -> Reader<'a> {
         let dim = self.memo.config().dim;
-        let read = memory.read_batch(&self.keys);
-        let own = read.chunks_exact(dim).zip(self.codes.chunks_exact(dim));
+        let read = memory.read_batch(self.keys.cells());
+        let own = read.chunks_exact(dim).zip(self.codes.cells().chunks_exact(dim));
         Reader { attack: self, memory, own: own.map(|(a, b)| dot(a, b)).collect() }
     }
 }
@@ -78,10 +83,8 @@ impl Reader<'_> {
         debug_assert_eq!(blocks.len(), heads * dim);
         let (key, code) = (key(memo, *layer, &blocks), compose(memo, *layer, &blocks));
         let (to, from) = (self.memory.read(&key), self.memory.read_back(&code));
-        let parts = keys.chunks_exact(dim).zip(codes.chunks_exact(dim)).zip(&self.own);
-        let score =
-            |((key, code), own): ((&[f32], &[f32]), &f32)| own + dot(key, &from) + dot(code, &to);
-        let scores = parts.map(score).enumerate();
+        let parts = self.own.iter().zip(keys.read(&from)).zip(codes.read(&to));
+        let scores = parts.map(|((own, key), code)| own + key + code).enumerate();
         scores.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(token, _)| token as u32)
     }
 

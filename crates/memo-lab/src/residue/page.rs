@@ -68,7 +68,7 @@ const COMPLETELY: &str = "`DenseMemo::forget_completely` (in Python `forget(text
 | none (computed recall) | any | is MM_f itself: there is only the last memory |\n\
 | some | exact | subtracts the sequences whose count falls to zero |\n\
 | some | off | subtracts every occurrence, as every one was added |\n\
-| some | by rounding (the paper's) | **refused**. Φ = D·F was rounded from what the memory held when the text came; that state is gone, so that what the text added is known no more. Texts that came later \
+| some | by rounding (the paper's), D kept in {0, 1} or not | **refused**. Φ = D·F was rounded from what the memory held when the text came; that state is gone, so that what the text added is known no more. Texts that came later \
 were stored or left out because of it: subtracting it would take away what they rely on |\n\n\
 Cells are floats: what is left is their rounding. Only the [sparse engine](../engine.md) is equal to one that never saw the text, bit for bit.";
 
@@ -369,14 +369,18 @@ fn findings(runs: Runs<'_>) -> String {
         "- **Every recall and every distiller with inner memories leaks**: {low:.3} to {high:.3} of the tokens are read from C⁽¹⁾. What recall takes of the stored code does not matter, because the attack does not \
          recall: it asks whether a window is there."
     );
-    let complete = inner.iter().map(|m| of(*m, Forgetting::Completely)).filter(Pooled::possible);
+    let complete = numbers(runs).into_iter().flat_map(|texts| {
+        let mine = move |run: &Run| run.question == Question::Forgotten && run.texts == texts;
+        inner.iter().map(move |m| Pooled::new(runs, mine, *m, Forgetting::Completely))
+    });
     let most = complete
+        .filter(Pooled::possible)
         .filter_map(|p| p.share(|o| o.read.first().copied()))
         .map(Share::value)
         .fold(0.0, f64::max);
     let _ = write!(
         out,
-        "- **Complete forgetting leaves nothing to read**: at most {most:.3} of the tokens, where guessing has {:.3}; it is possible with the exact distiller, with none, and without inner memories.\n\
+        "- **Complete forgetting leaves nothing to read**: at most {most:.3} of the tokens at any load, where guessing has {:.3}; it is possible with the exact distiller, with none, and without inner memories.\n\
          - **Computed recall has no inner memories and no leak**: what is left in the last memory is the rounding of floats.\n\
          - Subtracting what was never added is not forgetting but writing: the text can be read from its negative weights.",
         1.0 / VOCABULARY as f64
