@@ -252,3 +252,19 @@ fn a_prompt_begins_with_a_word() {
     // A document begins with this.
     assert!(next("fn name(").starts_with("self, size"));
 }
+
+/// White space and signs that only the memory has are no evidence that it has the words before them.
+#[test]
+fn a_layout_that_nobody_typed_leads_nowhere() {
+    let text = "邮件服务器：安全的 POP，SMTP 和 IMAP 使用\n    加密的口令，不会泄露。\n\n鼠标有三个按钮：\n\n          + \
+        使用左键移动窗口\n\n          + 使用右键打开菜单\n\n          + 使用中键粘贴文字\n";
+    let new = NewModel { tokenizer: Tokenizer::gpt2(), ..NewModel::default() };
+    let home = tempfile::tempdir().unwrap();
+    let mut store = Store::create(&home.path().join("m.memo"), &new).unwrap();
+    store.memorize([NewDocument::text(text).with_id("a")], None).unwrap();
+    for prompt in ["smtp 和 imap 使用", "smtp和imap使用", "pop，smtp和imap使用"] {
+        let found = store.complete(prompt, &CompletionOptions::greedy(20)).unwrap();
+        let said = found.completion.trim_start();
+        assert!(said.starts_with("加密的口令"), "{prompt}: {said:?} ({:?})", found.matched);
+    }
+}

@@ -192,20 +192,24 @@ impl Speller<'_> {
         Ok((!tokens.is_empty()).then_some(known))
     }
 
-    /// The tokens that followed a context and spell what comes next, with the longest context that knows each; those that the longest
-    /// contexts know first.
+    /// The tokens that followed a context and what was `spelled` after it, and spell what comes next, with the longest context that
+    /// knows each; those that the longest contexts know first.
     fn followed<'f>(
         &mut self,
         context: &[u32],
+        spelled: &[u32],
         follower: &Follower<'f>,
     ) -> Result<Vec<(u32, usize, Follower<'f>)>, Error> {
-        self.reader.read(self.memory, context)?;
+        self.reader.read(self.memory, &[context, spelled].concat())?;
         let levels = &self.reader.levels;
         let mut known: Vec<(u32, usize, i64)> = Vec::new();
-        for level in levels.tokens().iter().chain(levels.words()) {
-            // White space between words does not make a context of them longer.
-            let len = self.memory.settings().context(level.slot).len();
-            known.extend(level.list.iter().map(|&(token, count)| (token, len, count)));
+        for (levels, spelled) in [(levels.tokens(), spelled.len()), (levels.words(), 0)] {
+            for level in levels {
+                // What the memory itself put there does not make a context longer, nor does white space between words.
+                let len =
+                    self.memory.settings().context(level.slot).len().saturating_sub(spelled).max(1);
+                known.extend(level.list.iter().map(|&(token, count)| (token, len, count)));
+            }
         }
         known.sort_unstable_by_key(|&(token, span, count)| (token, Reverse((span, count))));
         known.dedup_by_key(|&mut (token, ..)| token);
@@ -235,7 +239,7 @@ impl Speller<'_> {
         }
         self.left -= 1;
         let mut tried = 0;
-        for (token, known, next) in self.followed(&[context, spelled].concat(), follower)? {
+        for (token, known, next) in self.followed(context, spelled, follower)? {
             spelled.push(token);
             let done = next.done();
             if done > word {
