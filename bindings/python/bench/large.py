@@ -3,9 +3,9 @@
     python bench/large.py [--tokens 10000000] [--file text.txt] [--workers 2] [--work FOLDER]
 
 Without a file, tokens are generated with the statistics of a language: new ones by Zipf's law, and phrases that stand
-further up said again, so that the longer a text is, the less of it is new. Seconds are those of processors unless it is
-said that they are of the clock. With workers, the first tokens are memorized as one long document besides: by one
-process, and by so many workers of Ray.
+further up said again, so that the longer a text is, the less of it is new. The text is memorized in parts, which are
+added to each other. Seconds are those of processors unless it is said that they are of the clock. With workers, the first
+tokens are memorized as one long document besides: by one process, and by so many workers of Ray.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 Ids = NDArray[np.uint32]
 
 VOCABULARY = 50_256
-# Tokens of a document, and of a transaction.
-DOCUMENT, TOGETHER = 5_000, 100_000_000
+# Tokens of a document, and of a part: a model of its own, in one transaction, that is added to the others. A transaction of more
+# is made in chunks, each of which goes through all of its text, and what was there before is made again with it.
+DOCUMENT, PART = 5_000, 12_500_000
 # Of phrases: how many are said again, and how long they are, on average.
 AGAIN, LENGTH = 0.55, 4.0
 PLACES = 200
@@ -83,28 +84,44 @@ class Timer:
         self.clock = time.perf_counter() - self._begun[1]
 
 
-def documents(text: Ids) -> Iterator[list[tuple[str, Ids]]]:
-    """Documents of a text, as many at a time as a transaction has."""
+def parts(text: Ids) -> Iterator[list[tuple[str, Ids]]]:
+    """Documents of a text, as many at a time as a part has."""
     each = [(f"{at // DOCUMENT:07}", text[at : at + DOCUMENT]) for at in range(0, len(text), DOCUMENT)]
-    step = TOGETHER // DOCUMENT
+    step = PART // DOCUMENT
     for at in range(0, len(each), step):
         yield each[at : at + step]
 
 
-def run(text: Ids, path: Path) -> None:
+def made(text: Ids, folder: Path) -> Path:
+    """A model of a text: its parts memorized, and added to each other two by two."""
+    n, models = len(text), []
+    with Timer() as memorizing:
+        for batch in parts(text):
+            models.append(folder / f"{len(models)}.memo")
+            with Timer() as one, Memo.create(models[-1]) as memo:
+                memo.memorize(batch, progress=False)
+            count = sum(len(ids) for _, ids in batch)
+            print(f"  {len(models)}: {1e9 * one.work / count:.0f} ns a token, {resident():.1f} GB", flush=True)
+    row("memorizing in parts, µs a token", f"{1e6 * memorizing.work / n:.2f}", "0.9 to 1.15")
+    row("the same by the clock, s", f"{memorizing.clock:.0f}")
+    with Timer() as adding:
+        while len(models) > 1:
+            for one, other in zip(models[::2], models[1::2]):
+                with Timer() as took, Memo.open(one) as memo:
+                    memo.merge(other, progress=False)
+                shutil.rmtree(other)
+                print(f"  {other.stem} to {one.stem}: {took.work:.0f} s, {resident():.1f} GB", flush=True)
+            models = models[::2]
+    row("adding the parts up, µs a token", f"{1e6 * adding.work / n:.2f}", "a level: 1 for each token of the smaller")
+    row("the same by the clock, s", f"{adding.clock:.0f}")
+    return models[0]
+
+
+def run(text: Ids, folder: Path) -> None:
     n = len(text)
     row("tokens", f"{n:,}")
-    with Memo.create(path) as memo:
-        with Timer() as all_of_it:
-            done = 0
-            for batch in documents(text):
-                with Timer() as one:
-                    memo.memorize(batch, progress=False)
-                count = sum(len(ids) for _, ids in batch)
-                done += count
-                print(f"  {done:,}: {1e9 * one.work / count:.0f} ns a token, {resident():.1f} GB", flush=True)
-        row("memorizing, µs a token", f"{1e6 * all_of_it.work / n:.2f}", "0.9 to 1.15")
-        row("the same by the clock, s", f"{all_of_it.clock:.0f}")
+    path = made(text, folder)
+    with Memo.open(path) as memo:
         with Timer() as took:
             memo.checkpoint()
         stats = memo.stats()
@@ -198,8 +215,7 @@ def main() -> None:
         else:
             text = generated(given.tokens)
         print("| | measured | predicted |\n|---|---|---|")
-        run(text, folder / "large.memo")
-        shutil.rmtree(folder / "large.memo")
+        run(text, folder)
         if given.workers:
             divided(text[:DIVIDED], folder, given.workers)
     finally:

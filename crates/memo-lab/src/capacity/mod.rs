@@ -139,7 +139,7 @@ impl Grid {
         let head_dims: &[usize] = if quick { &[32] } else { &[16, 32, 64, 128, 256] };
         let most = if quick { QUICK_GAUSSIAN } else { GAUSSIAN };
         let mut shapes = Vec::new();
-        let all_heads: &[usize] = if quick { &[2, 8, 32] } else { &[2, 4, 8, 16, 32] };
+        let all_heads: &[usize] = if quick { &[2, 16] } else { &[2, 4, 8, 16, 32] };
         for &heads in all_heads {
             for &head_dim in head_dims {
                 shapes.extend(dims.iter().map(|&dim| Shape { heads, head_dim, dim }));

@@ -35,12 +35,7 @@ impl<'m> Attack<'m> {
             codes = compose(memo, i, &blocks);
             last.clone_from(&codes);
         }
-        let table = |rows: &[f32]| {
-            let mut table = CorrelationMemory::new(dim, vocab);
-            table.set_cells(rows);
-            table
-        };
-        Attack { memo, layer, keys: table(&keys), codes: table(&codes) }
+        Attack { memo, layer, keys: table(&keys, dim), codes: table(&codes, dim) }
     }
 
     /// How many tokens before the wanted one must be known: all of a window but its last.
@@ -53,39 +48,58 @@ impl<'m> Attack<'m> {
         let dim = self.memo.config().dim;
         let read = memory.read_batch(self.keys.cells());
         let own = read.chunks_exact(dim).zip(self.codes.cells().chunks_exact(dim));
-        Reader { attack: self, memory, own: own.map(|(a, b)| dot(a, b)).collect() }
+        let own = own.map(|(a, b)| dot(a, b)).collect();
+        let rows = memory.cells().chunks_exact(dim);
+        let back: Vec<f32> = (0..dim).flat_map(|k| rows.clone().map(move |row| row[k])).collect();
+        Reader { attack: self, memory, back: table(&back, dim), own }
     }
+}
+
+/// Rows of `dim` values each, whose products with a vector are what reading it gives.
+fn table(rows: &[f32], dim: usize) -> CorrelationMemory {
+    let mut table = CorrelationMemory::new(dim, rows.len() / dim);
+    table.set_cells(rows);
+    table
 }
 
 /// The attack on one memory.
 pub(super) struct Reader<'a> {
     attack: &'a Attack<'a>,
     memory: &'a CorrelationMemory,
+    /// The memory from codes to keys.
+    back: CorrelationMemory,
     /// What the parts of the last token alone give.
     own: Vec<f32>,
 }
 
 impl Reader<'_> {
-    /// The token that, after these, makes the window that the memory knows best.
+    /// The token that, after each of these contexts, makes the window that the memory knows best.
     ///
     /// # Panics
-    /// If fewer tokens are given than must be known.
-    pub(super) fn next(&self, before: &[u32]) -> u32 {
+    /// If a context has fewer tokens than must be known.
+    pub(super) fn next(&self, contexts: &[&[u32]]) -> Vec<u32> {
         let Attack { memo, layer, keys, codes } = self.attack;
-        let DenseConfig { dim, heads, .. } = *memo.config();
-        let known = &before[before.len() - self.attack.known()..];
-        // The last token's place is left empty.
-        let mut blocks = memo.codes().rows(known);
-        blocks.resize(blocks.len() + dim, 0.0);
+        let dim = memo.config().dim;
+        let mut blocks = Vec::new();
+        for context in contexts {
+            blocks.extend(memo.codes().rows(&context[context.len() - self.attack.known()..]));
+            // The last token's place is left empty.
+            blocks.resize(blocks.len() + dim, 0.0);
+        }
         for i in 1..*layer {
             blocks = compose(memo, i, &blocks);
         }
-        debug_assert_eq!(blocks.len(), heads * dim);
         let (key, code) = (key(memo, *layer, &blocks), compose(memo, *layer, &blocks));
-        let (to, from) = (self.memory.read(&key), self.memory.read_back(&code));
-        let parts = self.own.iter().zip(keys.read(&from)).zip(codes.read(&to));
-        let scores = parts.map(|((own, key), code)| own + key + code).enumerate();
-        scores.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(token, _)| token as u32)
+        let by_key = keys.read_batch(&self.back.read_batch(&code));
+        let by_code = codes.read_batch(&self.memory.read_batch(&key));
+        let vocabulary = self.own.len();
+        let scores = by_key.chunks_exact(vocabulary).zip(by_code.chunks_exact(vocabulary));
+        let best = scores.map(|(by_key, by_code)| {
+            let parts = self.own.iter().zip(by_key).zip(by_code);
+            let scores = parts.map(|((own, key), code)| own + key + code).enumerate();
+            scores.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(token, _)| token as u32)
+        });
+        best.collect()
     }
 
     /// How many tokens of a text, after the first that must be known, are read one after the other, each from those read
@@ -93,7 +107,7 @@ impl Reader<'_> {
     pub(super) fn in_a_row(&self, text: &[u32]) -> usize {
         let known = self.attack.known();
         let mut read = text[..known.min(text.len())].to_vec();
-        while read.len() < text.len() && self.next(&read) == text[read.len()] {
+        while read.len() < text.len() && self.next(&[&read])[0] == text[read.len()] {
             read.push(text[read.len()]);
         }
         read.len().saturating_sub(known)
@@ -145,7 +159,7 @@ mod tests {
                 dot(&memory.read(&key(&memo, layer, &blocks)), &compose(&memo, layer, &blocks))
             };
             let best = (0..40).max_by(|a, b| product(*a).total_cmp(&product(*b))).unwrap();
-            assert_eq!(attack.on(memory).next(&text[..10 + span - 1]), best);
+            assert_eq!(attack.on(memory).next(&[&text[..10 + span - 1]]), [best]);
         }
     }
 }

@@ -8,7 +8,6 @@ use crate::{Error, Lab, Options, Page, Setting, Share, seconds};
 use memo::codes::CodeKind;
 use memo::dense::{DenseConfig, DenseMemo, Distiller, Recall};
 use memo::random::{Purpose, Stream};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Tokens of a text, and in the vocabulary.
@@ -229,9 +228,8 @@ fn look(
     let read = |positions: std::ops::Range<usize>| -> Vec<Share> {
         let inner = attacks.iter().enumerate();
         let shares = inner.filter_map(|(i, attack)| {
-            let reader = attack.on(memo.memory(i + 1)?);
-            let answers = positions.clone().into_par_iter().map(|p| reader.next(&forgotten[..p]));
-            let answers: Vec<u32> = answers.collect();
+            let contexts: Vec<&[u32]> = positions.clone().map(|p| &forgotten[..p]).collect();
+            let answers = attack.on(memo.memory(i + 1)?).next(&contexts);
             Some(Share::of(answers, positions.clone().map(|p| forgotten[p])))
         });
         shares.collect()
