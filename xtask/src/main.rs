@@ -191,12 +191,12 @@ fn main() -> Result<()> {
     }
 }
 
-/// The server is a release build; the clients, and the agents' processes, are a development build, so that one crate with all that
-/// it needs is not compiled twice for tests.
+/// The server is a release build; the clients, and the agents' processes, are a development build, and that of all crates, as the tests
+/// have it: of some crates alone, what they need would be compiled again with other features.
 fn load() -> Result<()> {
     cargo(&["build", "--release", "--package", "memo-cli"])?;
     run(Command::new("cargo")
-        .args(["test", "--package", "memo-server", "--package", "memo-cli", "--test", "it", "--"])
+        .args(["test", "--workspace", "--test", "it", "--"])
         .args(["load::", "mcp::", "--ignored", "--nocapture", "--test-threads", "1"])
         .env("MEMO_BIN", target().join("release/memo")))
 }

@@ -307,6 +307,12 @@ impl Phase {
     fn long_per_second(&self) -> f64 {
         self.long as f64 / self.seconds
     }
+
+    /// The part of all processors' time that so many seconds of one are.
+    fn share(&self, seconds: f64) -> f64 {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        seconds / (self.seconds * processors as f64)
+    }
 }
 
 /// Requests that ask for much, from so many clients, beside one that asks for little, again and again for some time.
@@ -390,20 +396,34 @@ fn short_requests_beside_long_ones() {
         let scoring = json!({"prompt": scored, "max_tokens": 0, "echo": true, "logprobs": 1});
         for (what, asked) in [("completions of 16,384 tokens", generating), ("scorings of 200 kB", scoring)] {
             let (times, long) = (Times::default(), Some((&asked, LONG)));
-            let alone = Mix { long, short: None, seconds: seconds.div_ceil(4), ..mix }.run(&times).await;
-            let beside = Mix { long, seconds: seconds.div_ceil(2), ..mix }.run(&times).await;
+            // Both as long, because at the end of each some processors have nothing to do.
+            let seconds = seconds.div_ceil(2);
+            let alone = Mix { long, short: None, seconds, ..mix }.run(&times).await;
+            let beside = Mix { long, seconds, ..mix }.run(&times).await;
             println!("beside {LONG} {what}:");
             times.print();
             let (was, is) = (alone.long_per_second(), beside.long_per_second());
-            println!("  {was:.2} a second without the short ones, {is:.2} beside them: {:.1} % less", 100.0 * (1.0 - is / was));
-            // Other jobs on the machine change how much is done in a second, but not what each takes.
-            let for_short = each * beside.short as f64;
             println!(
-                "  processor time of each: {:.3} s without them, {:.3} s beside them; the short ones took {:.1} % of the server's, their client {:.1} s",
+                "  {was:.3} a second without the short ones, {is:.3} beside them: {:.1} % less",
+                100.0 * (1.0 - is / was)
+            );
+            let for_short = each * beside.short as f64;
+            let others = for_short + beside.clients - alone.clients * beside.long as f64 / alone.long as f64;
+            println!(
+                "  the short ones took {:.1} % of the processors: {for_short:.2} s of the server's time, the rest their client's",
+                100.0 * beside.share(others),
+            );
+            // Other jobs on the machine change how much is done in a second, but not what each takes.
+            println!(
+                "  processor time of each: {:.3} s without them, {:.3} s beside them",
                 alone.server / alone.long as f64,
                 (beside.server - for_short) / beside.long as f64,
-                100.0 * for_short / beside.server,
-                beside.clients,
+            );
+            let used = |phase: &Phase| 100.0 * phase.share(phase.server + phase.clients);
+            println!(
+                "  server and clients used {:.1} % of the processors without them, {:.1} % beside them",
+                used(&alone),
+                used(&beside)
             );
         }
     });
