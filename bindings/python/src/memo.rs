@@ -267,8 +267,8 @@ impl Memo {
         })
     }
 
-    /// Writes a share of a memory of documents to a file; the model does not change.
-    fn write_share(
+    /// Writes a portion of a memory of documents to a file; the model does not change.
+    fn write_portion(
         &self,
         py: Python<'_>,
         documents: Vec<Given<'_>>,
@@ -279,23 +279,23 @@ impl Memo {
         let documents = owned(documents);
         watched(py, None, |watch| {
             let new = self.tokenized(documents, watch)?;
-            self.model.change(|store| Ok(store.write_share(new, (index, count), &path)?))
+            self.model.change(|store| Ok(store.write_portion(new, (index, count), &path)?))
         })
     }
 
-    /// Memorizes documents whose memory is in shares that were written. Documents of other files are not replaced.
-    fn memorize_shares(
+    /// Memorizes documents whose memory is in portions that were written. Documents of other files are not replaced.
+    fn memorize_portions(
         &self,
         py: Python<'_>,
         documents: Vec<Given<'_>>,
-        shares: Vec<PathBuf>,
+        portions: Vec<PathBuf>,
     ) -> PyResult<String> {
         let documents = owned(documents);
         watched(py, None, |watch| {
             let new = self.tokenized(documents, watch)?;
             self.model.change(|store| {
                 refuse(&store.file_conflicts(&new)?)?;
-                json(&store.memorize_shares(new, &shares, None)?)
+                json(&store.memorize_portions(new, &portions, None)?)
             })
         })
     }

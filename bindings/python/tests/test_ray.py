@@ -124,7 +124,7 @@ def test_a_long_document_is_divided(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             assert (memo.digest(), [(each.id, each.labels, each.current.tokens) for each in memo.docs()]) == alone
             assert memo.verify().ok
         agreed = json.loads((tmp_path / "m.memo.work" / "manifest.json").read_text())
-        assert (len(agreed["long"]), agreed["shares"]) == (1, 2)
+        assert (len(agreed["long"]), agreed["portions"]) == (1, 2)
         assert left_in(tmp_path / "m.memo.work") == ["manifest.json"]
         shutil.rmtree(path)
         shutil.rmtree(tmp_path / "m.memo.work")

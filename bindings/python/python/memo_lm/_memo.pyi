@@ -203,11 +203,11 @@ class Memo:
     ) -> str:
         """Unless `replace`, documents of other files are not replaced."""
 
-    def write_share(self, documents: Sequence[Given], index: int, count: int, path: Path) -> None:
-        """Writes a share of a memory of documents to a file; the model does not change."""
+    def write_portion(self, documents: Sequence[Given], index: int, count: int, path: Path) -> None:
+        """Writes a portion of a memory of documents to a file; the model does not change."""
 
-    def memorize_shares(self, documents: Sequence[Given], shares: Sequence[Path]) -> str:
-        """Memorizes documents whose memory is in shares; documents of other files are not replaced."""
+    def memorize_portions(self, documents: Sequence[Given], portions: Sequence[Path]) -> str:
+        """Memorizes documents whose memory is in portions; documents of other files are not replaced."""
 
     def forget(self, what: ForgetOptions, reason: str | None) -> str: ...
     def preview_forget(self, what: ForgetOptions) -> str: ...

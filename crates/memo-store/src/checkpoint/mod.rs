@@ -21,13 +21,13 @@
 
 mod chunks;
 mod kept;
+mod portions;
 mod read;
-mod shares;
 mod write;
 
 pub(crate) use self::chunks::{Texts, digest_by_chunks, is_large, write_chunks};
+pub(crate) use self::portions::{open_portions, scope as portion_scope};
 pub(crate) use self::read::{Checkpoint, numbers};
-pub(crate) use self::shares::{open_shares, scope as share_scope};
 pub(crate) use self::write::{write, write_frozen, write_over};
 
 use crate::error::{Error, io};

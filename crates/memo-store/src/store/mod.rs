@@ -10,10 +10,10 @@ mod knowledge;
 mod memorize;
 mod merge;
 mod passage;
+mod portions;
 mod rebuild;
 mod remember;
 mod rollback;
-mod shares;
 #[cfg(test)]
 mod tests;
 mod together;

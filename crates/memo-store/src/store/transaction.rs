@@ -10,7 +10,7 @@
 //! - A forget is recorded first, because one that was begun is finished whatever happens; then the memory follows. Then
 //!   [`Store::finish_forgets`] writes a checkpoint, and a ledger without the text.
 
-use super::shares::is_empty;
+use super::portions::is_empty;
 use super::{Store, WaitsForDisk};
 use crate::checkpoint;
 use crate::error::Error;

@@ -20,6 +20,7 @@ mod lexicon;
 #[cfg(unix)]
 mod limits;
 mod passages;
+mod portions;
 mod prove;
 mod readers;
 mod recent;
@@ -27,6 +28,5 @@ mod remember;
 #[cfg(unix)]
 mod room;
 mod selection;
-mod shares;
 mod snapshot;
 mod state_machine;

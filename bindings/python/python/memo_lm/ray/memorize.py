@@ -70,16 +70,16 @@ def memorize(
         with watching(progress) as callback:
             whole = _parts(agreed, workers, callback)
             if agreed.long:
-                tasks.get([_add_shares.remote(agreed.work, whole, agreed.shares, agreed.long, agreed.reading)])
+                tasks.get([_add_portions.remote(agreed.work, whole, agreed.portions, agreed.long, agreed.reading)])
         _finish(agreed, parts.folder(work, whole) / parts.MODEL, target)
     return Memo.open(target)
 
 
-class Share(int):
-    """The number of a share of the memory of long documents."""
+class Portion(int):
+    """The number of a portion of the memory of long documents."""
 
 
-Part = Union[Range, Share]
+Part = Union[Range, Portion]
 Tree = dict[Part, Optional[tuple[Range, Range]]]
 """Parts, each with the two that it is merged of, if it is; those come first."""
 
@@ -101,12 +101,12 @@ def _parts(agreed: Plan, workers: int, callback: Callback | None) -> Range:
     """Makes all parts that are not there yet; gives the one that is everything."""
     tree: Tree = _tree(len(agreed.shards))
     whole = (0, len(agreed.shards) - 1)
-    shares: list[Part] = [Share(n) for n in range(agreed.shares)]
-    tree.update(dict.fromkeys(shares))
+    portions: list[Part] = [Portion(n) for n in range(agreed.portions)]
+    tree.update(dict.fromkeys(portions))
     for leftover in (agreed.work / parts.PARTS).glob("*.tmp"):
         shutil.rmtree(leftover, ignore_errors=True)
     done = {part for part in tree if _place(agreed.work, part).exists()}
-    todo = [*_missing(tree, whole, done), *(share for share in shares if share not in done)]
+    todo = [*_missing(tree, whole, done), *(portion for portion in portions if portion not in done)]
     running: dict[Any, Part] = {}
     try:
         while todo or running:
@@ -129,7 +129,7 @@ def _parts(agreed: Plan, workers: int, callback: Callback | None) -> Range:
 
 
 def _place(work: Path, part: Part) -> Path:
-    return parts.share_file(work, part) if isinstance(part, Share) else parts.folder(work, part)
+    return parts.portion_file(work, part) if isinstance(part, Portion) else parts.folder(work, part)
 
 
 def _missing(tree: Tree, part: Range, done: set[Part]) -> list[Part]:
@@ -145,9 +145,9 @@ def _ready(todo: list[Part], tree: Tree, done: set[Part]) -> list[Part]:
 
 
 def _start(agreed: Plan, part: Part, of: tuple[Range, Range] | None) -> Any:
-    if isinstance(part, Share):
+    if isinstance(part, Portion):
         number = len(agreed.shards) + part
-        return _write_share.remote(agreed.work, part, agreed.shares, agreed.long, agreed.reading, number)
+        return _write_portion.remote(agreed.work, part, agreed.portions, agreed.long, agreed.reading, number)
     if of is not None:
         return _join.remote(agreed.work, *of)
     return _build.remote(agreed.work, part[0], agreed.shards[part[0]], agreed.reading)
@@ -184,5 +184,5 @@ def _check(made: Path) -> None:
 
 _build = ray.remote(max_retries=RETRIES, max_calls=1)(parts.build)
 _join = ray.remote(max_retries=RETRIES, max_calls=1)(parts.join)
-_write_share = ray.remote(max_retries=RETRIES, max_calls=1)(parts.write_share)
-_add_shares = ray.remote(max_retries=RETRIES, max_calls=1)(parts.add_shares)
+_write_portion = ray.remote(max_retries=RETRIES, max_calls=1)(parts.write_portion)
+_add_portions = ray.remote(max_retries=RETRIES, max_calls=1)(parts.add_portions)

@@ -1,7 +1,7 @@
 """Parts of a model: made by workers, each in a folder of its own, and merged two by two.
 
-A document that is too long for one worker is divided in another way: every worker reads it, and writes a share of the
-memory, which is some partitions of its tables. Shares lie side by side, so nothing of them is added up.
+A document that is too long for one worker is divided in another way: every worker reads it, and writes a portion of the
+memory, which is some partitions of its tables. Portions lie side by side, so nothing of them is added up.
 
 A folder is renamed into place when it is finished. So a task that is retried begins anew, one that was finished is not
 done again, and what a lost worker left behind is in nobody's way.
@@ -44,9 +44,9 @@ def folder(work: Path, part: Range) -> Path:
     return work / PARTS / f"{part[0]:05}-{part[1]:05}"
 
 
-def share_file(work: Path, share: int) -> Path:
-    """Where a share is when it is finished."""
-    return work / PARTS / f"share-{share:05}"
+def portion_file(work: Path, portion: int) -> Path:
+    """Where a portion is when it is finished."""
+    return work / PARTS / f"portion-{portion:05}"
 
 
 def use_threads(count: int) -> None:
@@ -166,9 +166,9 @@ def different(one: Memo, other: Memo) -> Iterator[str]:
 # Long documents
 
 
-def write_share(work: Path, share: int, count: int, long: list[Item], how: Reading, number: int) -> None:
-    """Writes a worker's share of the memory of long documents."""
-    done = share_file(work, share)
+def write_portion(work: Path, portion: int, count: int, long: list[Item], how: Reading, number: int) -> None:
+    """Writes a worker's portion of the memory of long documents."""
+    done = portion_file(work, portion)
     if done.exists():
         return
     use_threads(1)
@@ -178,19 +178,19 @@ def write_share(work: Path, share: int, count: int, long: list[Item], how: Readi
     shutil.copytree(work / plan.EMPTY, mine)
     report(work, number, 0)
     with Memo.open(mine) as memo:
-        memo.core.write_share(given(memo, long, how), share, count, done)
+        memo.core.write_portion(given(memo, long, how), portion, count, done)
     report(work, number, sum(item.bytes for item in long) // count)
     shutil.rmtree(mine)
 
 
-def add_shares(work: Path, whole: Range, count: int, long: list[Item], how: Reading) -> None:
-    """Memorizes long documents by the shares of their memory. Doing it again changes nothing."""
+def add_portions(work: Path, whole: Range, count: int, long: list[Item], how: Reading) -> None:
+    """Memorizes long documents by the portions of their memory. Doing it again changes nothing."""
     use_threads(count)
     part = folder(work, whole)
     with Memo.open(part / MODEL) as memo:
-        shares = [share_file(work, share) for share in range(count)]
+        portions = [portion_file(work, portion) for portion in range(count)]
         try:
-            memo.core.memorize_shares(given(memo, long, how), shares)
+            memo.core.memorize_portions(given(memo, long, how), portions)
         except StateError:
             for id, _, _, source in documents(long, how):
                 if id is not None and (before := origin(part, id)) != EARLIER:

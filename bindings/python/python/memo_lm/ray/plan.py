@@ -43,8 +43,8 @@ class Plan:
     """By what the arguments are known."""
     shards: list[list[Item]]
     long: list[Item]
-    """Documents that are more than one worker's part of the work: all workers read them, and write a share each."""
-    shares: int
+    """Documents that are more than one worker's part of the work: all workers read them, and write a portion each."""
+    portions: int
     finished: bool = False
     """Everything is merged: only renaming is left, if that."""
 
@@ -62,7 +62,7 @@ class Plan:
             "reading": vars(self.reading),
             "shards": [sources.to_json(shard) for shard in self.shards],
             "long": sources.to_json(self.long),
-            "shares": self.shares,
+            "portions": self.portions,
         }
         beside = self.work / f"{MANIFEST}.tmp"
         with beside.open("w") as file:
@@ -83,7 +83,7 @@ class Plan:
         shards = [sources.from_json(shard) for shard in read["shards"]]
         reading = Reading(**read["reading"])
         long = sources.from_json(read["long"])
-        return Plan(work, reading, read["known"], shards, long, read["shares"], read["finished"])
+        return Plan(work, reading, read["known"], shards, long, read["portions"], read["finished"])
 
 
 def agreed(source: Any, path: Path, work: Path, config: dict[str, Any], reading: Reading, workers: int) -> Plan:

@@ -1,4 +1,4 @@
-//! Memorizing by several processes, of which each writes a share of the memory.
+//! Memorizing by several processes, of which each writes a portion of the memory.
 //!
 //! Every process is given all documents, hashes all contexts, and writes the entries of its own partitions; nothing is added up
 //! afterwards. So a single long text is divided as well as many short ones, and the memory is the one that a single process
@@ -13,14 +13,14 @@ use memo::sparse::{Memory, Span};
 use std::path::{Path, PathBuf};
 
 impl Store {
-    /// Writes share `index` of `count` of a memory of documents to a file; the model itself does not change.
-    pub fn write_share(
+    /// Writes portion `index` of `count` of a memory of documents to a file; the model itself does not change.
+    pub fn write_portion(
         &self,
         documents: impl IntoIterator<Item = NewDocument>,
         (index, count): (usize, usize),
         to: &Path,
     ) -> Result<(), Error> {
-        let scope = checkpoint::share_scope(index, count)?;
+        let scope = checkpoint::portion_scope(index, count)?;
         let contents = self.contents(documents)?;
         let spans: Vec<Span<'_>> =
             contents.iter().flat_map(|(_, _, content)| content.spans(1)).collect();
@@ -30,16 +30,16 @@ impl Store {
         files::rename(&beside, to)
     }
 
-    /// Memorizes documents as [`Store::memorize`] does, and takes the memory of them from shares that
-    /// [`Store::write_share`] wrote of the same documents. Their files can be removed when the model is closed.
-    pub fn memorize_shares(
+    /// Memorizes documents as [`Store::memorize`] does, and takes the memory of them from portions that
+    /// [`Store::write_portion`] wrote of the same documents. Their files can be removed when the model is closed.
+    pub fn memorize_portions(
         &mut self,
         documents: impl IntoIterator<Item = NewDocument>,
-        shares: &[PathBuf],
+        portions: &[PathBuf],
         reason: Option<&str>,
     ) -> Result<MemorizeReport, Error> {
         let contents = self.contents(documents)?;
-        let memory = checkpoint::open_shares(shares, &self.blueprint)?;
+        let memory = checkpoint::open_portions(portions, &self.blueprint)?;
         let mut counts = vec![0; memory.unigrams().len()];
         for span in contents.iter().flat_map(|(_, _, content)| content.spans(1)) {
             memory.check(std::slice::from_ref(&span))?;
@@ -47,7 +47,8 @@ impl Store {
             counts[self.blueprint.settings.end as usize] += 1;
         }
         if counts != memory.unigrams() {
-            let why = "the shares are not of these documents, or one is missing; write them again";
+            let why =
+                "the portions are not of these documents, or one is missing; write them again";
             return Err(Error::Invalid(why.to_owned()));
         }
         self.memorize_contents(contents, Some(&memory), reason)

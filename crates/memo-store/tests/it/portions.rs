@@ -1,4 +1,4 @@
-//! Several processes memorize together: each writes a share, and the model is the one that a single process makes.
+//! Several processes memorize together: each writes a portion, and the model is the one that a single process makes.
 
 use crate::common::{lexicon, small};
 use memo_store::{NewDocument, NewModel, Observer, ReadOptions, Store};
@@ -30,14 +30,14 @@ fn made(home: &Path, new: &NewModel, count: usize) -> Vec<PathBuf> {
     let paths = (0..count).map(|index| home.join(format!("{count}-{index}")));
     let paths: Vec<PathBuf> = paths.collect();
     for (index, path) in paths.iter().enumerate() {
-        store.write_share(texts(), (index, count), path).unwrap();
+        store.write_portion(texts(), (index, count), path).unwrap();
         assert!(store.documents().unwrap().is_empty());
     }
     paths
 }
 
 #[test]
-fn shares_are_the_model_of_one_process() {
+fn portions_are_the_model_of_one_process() {
     let classes =
         NewModel { lexicon: Some(lexicon(&[("owl", "animal"), ("cat", "animal")])), ..small() };
     for new in [small(), classes] {
@@ -45,17 +45,17 @@ fn shares_are_the_model_of_one_process() {
         let mut alone = Store::create(&home.path().join("alone.memo"), &new).unwrap();
         alone.memorize(texts(), None).unwrap();
         for count in [1, 2, 7] {
-            let shares = made(home.path(), &new, count);
+            let portions = made(home.path(), &new, count);
             let path = home.path().join(format!("{count}.memo"));
             let mut store = Store::create(&path, &new).unwrap();
-            let report = store.memorize_shares(texts(), &shares, None).unwrap();
+            let report = store.memorize_portions(texts(), &portions, None).unwrap();
             assert_eq!(report.added, ["long", "short"]);
             assert_eq!(store.digest().unwrap(), alone.digest().unwrap());
             // What is derived from the counts is the same, too.
             assert_eq!(perplexity(&store), perplexity(&alone));
             store.checkpoint().unwrap();
             drop(store);
-            shares.iter().for_each(|share| std::fs::remove_file(share).unwrap());
+            portions.iter().for_each(|portion| std::fs::remove_file(portion).unwrap());
             let mut store = Store::open(&path).unwrap();
             assert!(sound(&store));
             // And it is changed as any other.
@@ -69,7 +69,7 @@ fn shares_are_the_model_of_one_process() {
 }
 
 #[test]
-fn shares_join_what_is_there_already() {
+fn portions_join_what_is_there_already() {
     let home = tempfile::tempdir().unwrap();
     let mut alone = Store::create(&home.path().join("alone.memo"), &small()).unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
@@ -80,7 +80,7 @@ fn shares_join_what_is_there_already() {
         store.memorize([other(), older(), texts().remove(1)], None).unwrap();
     }
     alone.memorize(texts(), None).unwrap();
-    let report = store.memorize_shares(texts(), &made(home.path(), &small(), 3), None).unwrap();
+    let report = store.memorize_portions(texts(), &made(home.path(), &small(), 3), None).unwrap();
     assert_eq!(
         (report.updated, report.unchanged),
         (vec!["long".to_owned()], vec!["short".to_owned()])
@@ -90,24 +90,24 @@ fn shares_join_what_is_there_already() {
 }
 
 #[test]
-fn shares_that_do_not_fit_change_nothing() {
+fn portions_that_do_not_fit_change_nothing() {
     let home = tempfile::tempdir().unwrap();
     let mut store = Store::create(&home.path().join("m.memo"), &small()).unwrap();
     let before = store.digest().unwrap();
-    let shares = made(home.path(), &small(), 2);
-    let refused = |store: &mut Store, documents: Vec<NewDocument>, shares: &[PathBuf]| {
-        store.memorize_shares(documents, shares, None).unwrap_err().to_string()
+    let portions = made(home.path(), &small(), 2);
+    let refused = |store: &mut Store, documents: Vec<NewDocument>, portions: &[PathBuf]| {
+        store.memorize_portions(documents, portions, None).unwrap_err().to_string()
     };
-    let why = refused(&mut store, texts(), &shares[1..]);
+    let why = refused(&mut store, texts(), &portions[1..]);
     assert!(why.contains("one is missing"), "{why}");
-    let why = refused(&mut store, texts().split_off(1), &shares);
+    let why = refused(&mut store, texts().split_off(1), &portions);
     assert!(why.contains("not of these documents"), "{why}");
     let other =
         Store::create(&home.path().join("other.memo"), &NewModel { seed: 9, ..small() }).unwrap();
-    other.write_share(texts(), (0, 1), &home.path().join("other")).unwrap();
+    other.write_portion(texts(), (0, 1), &home.path().join("other")).unwrap();
     let why = refused(&mut store, texts(), &[home.path().join("other")]);
     assert!(why.contains("other settings"), "{why}");
-    assert!(store.write_share(texts(), (2, 2), &home.path().join("third")).is_err());
+    assert!(store.write_portion(texts(), (2, 2), &home.path().join("third")).is_err());
     assert_eq!(store.digest().unwrap(), before);
     assert!(store.documents().unwrap().is_empty());
 }
