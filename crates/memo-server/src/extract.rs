@@ -5,7 +5,7 @@ use crate::problem;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, Uri, header};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
@@ -73,16 +73,22 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Path<T>
     }
 }
 
-/// Parameters in the query.
+/// Parameters in the query, other than `model`, which every route takes.
 pub(crate) struct Query<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        match axum::extract::Query::from_request_parts(parts, state).await {
-            Ok(axum::extract::Query(query)) => Ok(Query(query)),
-            Err(refused) => Err(problem::query(&refused.body_text())),
-        }
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let given = parts.uri.query().unwrap_or_default().split('&');
+        let own: Vec<&str> = given.filter(|pair| !pair.starts_with("model=")).collect();
+        let own = Uri::try_from(format!("/?{}", own.join("&")));
+        query(&own.unwrap_or_default()).map(Query)
     }
+}
+
+/// Reads the parameters of a query.
+pub(crate) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, ApiError> {
+    let read = axum::extract::Query::try_from_uri(uri);
+    read.map(|query| query.0).map_err(|refused| problem::query(&refused.body_text()))
 }

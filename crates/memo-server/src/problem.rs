@@ -53,6 +53,9 @@ pub(crate) fn query(said: &str) -> ApiError {
     if let Some(name) = between(said, "missing field `") {
         return ApiError::invalid_field(name, format!("the parameter `{name}` is missing"));
     }
+    if let Some(name) = between(said, "unknown field `") {
+        return ApiError::invalid_field(name, format!("the parameter `{name}` {}", in_words(said)));
+    }
     match said.split_once(": ") {
         Some((name, what)) if !name.contains(' ') => {
             ApiError::invalid_field(name, format!("the parameter `{name}` {}", in_words(what)))

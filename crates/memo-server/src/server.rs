@@ -3,7 +3,7 @@
 use crate::app::{App, Shared};
 use crate::config::Config;
 use crate::error::ApiError;
-use crate::extract::Query;
+use crate::extract::query;
 use crate::metrics::Metrics;
 use crate::models::{Models, Registry};
 use crate::workers::Workers;
@@ -64,7 +64,7 @@ impl FromRequestParts<Server> for Chosen {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, ApiError> {
-        let Query(ModelQuery { model }) = Query::from_request_parts(parts, server).await?;
+        let ModelQuery { model } = query(&parts.uri)?;
         Ok(Chosen(server.models.find(model.as_deref()).await?))
     }
 }

@@ -350,8 +350,8 @@ fn choose<'a>(
                 .with_field("model")
         }
         None if known.is_empty() => {
-            ApiError::new(StatusCode::NOT_FOUND, "this server has no model yet")
-                .with_code(ErrorCode::ModelNotFound)
+            let message = "this server has no model yet; POST /api/models makes one";
+            ApiError::new(StatusCode::NOT_FOUND, message).with_code(ErrorCode::ModelNotFound)
         }
         None => ApiError::invalid_field("model", format!("say which `model`: {there}")),
     })

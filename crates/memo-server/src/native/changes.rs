@@ -1,6 +1,6 @@
 //! Edits, replacements, and the transactions that all changes are.
 
-use super::{Pagination, Reason, TransactionList, respond};
+use super::{ChangeOptions, Pagination, TransactionList, respond};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
 use crate::model::Cost;
@@ -24,19 +24,20 @@ pub(crate) async fn log(
 }
 
 /// Undoes a change, if no later one depends on it.
-#[utoipa::path(post, path = "/api/transactions/{id}/rollback", tag = "changes", params(("id" = u64, Path)), request_body = Reason, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/transactions/{id}/rollback", tag = "changes", params(("id" = u64, Path)), request_body = ChangeOptions, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn rollback(
     Chosen(app): Chosen,
     Path(id): Path<u64>,
-    Json(Reason { reason }): Json<Reason>,
+    Json(ChangeOptions { reason, wait }): Json<ChangeOptions>,
 ) -> Result<Response, ApiError> {
     // How much there is to undo only the transaction itself knows.
     let change = move |store: &mut Store| store.rollback(id, reason.as_deref());
-    respond(&app, &app.tasks.spawn(TaskKind::Rollback, Cost::Whole, change)?, true).await
+    respond(&app, &app.tasks.spawn(TaskKind::Rollback, Cost::Whole, change)?, wait).await
 }
 
 /// What is to follow a prompt.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct EditRequest {
     #[schema(min_length = 1)]
     prompt: String,
@@ -48,13 +49,15 @@ pub(crate) struct EditRequest {
     exact: bool,
     /// Kept with the transaction.
     reason: Option<String>,
+    /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
+    wait: Option<bool>,
 }
 
 /// Makes a text what follows a prompt.
 #[utoipa::path(post, path = "/api/edit", tag = "changes", request_body = EditRequest, responses((status = 200, body = EditReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn edit(
     Chosen(app): Chosen,
-    Json(EditRequest { prompt, target, exact, reason }): Json<EditRequest>,
+    Json(EditRequest { prompt, target, exact, reason, wait }): Json<EditRequest>,
 ) -> Result<Response, ApiError> {
     // A few tokens, tried with one weight after the other.
     let cost = Cost::Tokens(0);
@@ -62,11 +65,12 @@ pub(crate) async fn edit(
         let edit = if exact { Store::edit } else { Store::edit_passage };
         edit(store, &prompt, &target, reason.as_deref())
     };
-    respond(&app, &app.tasks.spawn(TaskKind::Edit, cost, change)?, true).await
+    respond(&app, &app.tasks.spawn(TaskKind::Edit, cost, change)?, wait).await
 }
 
 /// Text to replace.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ReplaceRequest {
     #[schema(min_length = 1)]
     old: String,
@@ -75,15 +79,17 @@ pub(crate) struct ReplaceRequest {
     document: Option<String>,
     /// Kept with the transaction.
     reason: Option<String>,
+    /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
+    wait: Option<bool>,
 }
 
 /// Replaces text in documents.
 #[utoipa::path(post, path = "/api/replace", tag = "changes", request_body = ReplaceRequest, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn replace(
     Chosen(app): Chosen,
-    Json(ReplaceRequest { old, new, document, reason }): Json<ReplaceRequest>,
+    Json(ReplaceRequest { old, new, document, reason, wait }): Json<ReplaceRequest>,
 ) -> Result<Response, ApiError> {
     let change =
         move |store: &mut Store| store.replace(&old, &new, document.as_deref(), reason.as_deref());
-    respond(&app, &app.tasks.spawn(TaskKind::Replace, Cost::Whole, change)?, true).await
+    respond(&app, &app.tasks.spawn(TaskKind::Replace, Cost::Whole, change)?, wait).await
 }

@@ -1,6 +1,6 @@
 //! Documents: memorized, listed, shown, retired and restored.
 
-use super::{Pagination, Reason, TransactionList, respond};
+use super::{ChangeOptions, Pagination, TransactionList, respond};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
@@ -33,6 +33,7 @@ pub(crate) struct DocumentList {
 /// The documents to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct DocumentQuery {
     /// Part of an id or a label.
     search: Option<String>,
@@ -72,6 +73,7 @@ pub(crate) async fn list(
 /// The version to show.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct VersionQuery {
     /// The version whose text is given.
     version: Option<u32>,
@@ -108,6 +110,7 @@ pub(crate) async fn history(
 
 /// A text to memorize.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct DocumentInput {
     #[schema(min_length = 1)]
     text: String,
@@ -119,6 +122,7 @@ pub(crate) struct DocumentInput {
 
 /// One text, or several, to memorize in one transaction.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct MemorizeRequest {
     #[schema(min_length = 1)]
     text: Option<String>,
@@ -127,22 +131,10 @@ pub(crate) struct MemorizeRequest {
     labels: BTreeMap<String, String>,
     /// Several texts, in place of one.
     documents: Option<Vec<DocumentInput>>,
-    #[serde(flatten)]
-    options: MemorizeOptions,
-}
-
-/// How texts are memorized.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
-pub(crate) struct MemorizeOptions {
     /// Kept with the transaction.
     reason: Option<String>,
     /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
-    #[serde(default = "yes")]
-    wait: bool,
-}
-
-fn yes() -> bool {
-    true
+    wait: Option<bool>,
 }
 
 /// Memorizes texts.
@@ -151,7 +143,7 @@ pub(crate) async fn memorize(
     Chosen(app): Chosen,
     Json(request): Json<MemorizeRequest>,
 ) -> Result<Response, ApiError> {
-    let MemorizeRequest { text, id, labels, documents, options } = request;
+    let MemorizeRequest { text, id, labels, documents, reason, wait } = request;
     let documents = match (text, documents) {
         (Some(text), None) => vec![DocumentInput { text, id, labels }],
         (None, Some(documents)) => documents,
@@ -160,12 +152,13 @@ pub(crate) async fn memorize(
     let documents = documents.into_iter().map(|DocumentInput { text, id, labels }| {
         DocumentContent { content: Content::Text(text), id, labels }
     });
-    memorize_documents(&app, documents.collect(), options).await
+    memorize_documents(&app, documents.collect(), ChangeOptions { reason, wait }).await
 }
 
 /// The name of a file, and how it is memorized.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct UploadQuery {
     /// Its name. Of a name that ends in `.jsonl` or `.ndjson`, every line is a document; of
     /// `.html` and `.docx` the text is read.
@@ -173,8 +166,7 @@ pub(crate) struct UploadQuery {
     /// Kept with the transaction.
     reason: Option<String>,
     /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
-    #[serde(default = "yes")]
-    wait: bool,
+    wait: Option<bool>,
 }
 
 /// Memorizes a file, read as `memo memorize` reads it.
@@ -203,7 +195,7 @@ pub(crate) async fn upload(
         id: named.then_some(id),
         labels,
     });
-    memorize_documents(&app, documents.collect(), MemorizeOptions { reason, wait }).await
+    memorize_documents(&app, documents.collect(), ChangeOptions { reason, wait }).await
 }
 
 /// A document that is to be memorized.
@@ -216,7 +208,7 @@ struct DocumentContent {
 async fn memorize_documents(
     app: &App,
     inputs: Vec<DocumentContent>,
-    MemorizeOptions { reason, wait }: MemorizeOptions,
+    ChangeOptions { reason, wait }: ChangeOptions,
 ) -> Result<Response, ApiError> {
     if inputs.is_empty() || inputs.iter().any(|input| input.content.as_bytes().is_empty()) {
         return Err(ApiError::invalid_field("text", "there is no text to memorize"));
@@ -248,31 +240,32 @@ async fn memorize_documents(
 }
 
 /// Takes a document out of the memory, and keeps it.
-#[utoipa::path(post, path = "/api/documents/{id}/retire", tag = "documents", params(("id" = String, Path)), request_body = Reason, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/documents/{id}/retire", tag = "documents", params(("id" = String, Path)), request_body = ChangeOptions, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn retire(
     Chosen(app): Chosen,
     Path(id): Path<String>,
-    Json(Reason { reason }): Json<Reason>,
+    Json(ChangeOptions { reason, wait }): Json<ChangeOptions>,
 ) -> Result<Response, ApiError> {
     let change = move |store: &mut Store, id: &str| store.retire(id, reason.as_deref());
-    change_document(&app, TaskKind::Retire, id, change).await
+    change_document(&app, TaskKind::Retire, id, wait, change).await
 }
 
 /// Brings a retired document back.
-#[utoipa::path(post, path = "/api/documents/{id}/restore", tag = "documents", params(("id" = String, Path)), request_body = Reason, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[utoipa::path(post, path = "/api/documents/{id}/restore", tag = "documents", params(("id" = String, Path)), request_body = ChangeOptions, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
 pub(crate) async fn restore(
     Chosen(app): Chosen,
     Path(id): Path<String>,
-    Json(Reason { reason }): Json<Reason>,
+    Json(ChangeOptions { reason, wait }): Json<ChangeOptions>,
 ) -> Result<Response, ApiError> {
     let change = move |store: &mut Store, id: &str| store.restore(id, reason.as_deref());
-    change_document(&app, TaskKind::Restore, id, change).await
+    change_document(&app, TaskKind::Restore, id, wait, change).await
 }
 
 async fn change_document(
     app: &App,
     kind: TaskKind,
     id: String,
+    wait: Option<bool>,
     change: impl FnOnce(&mut Store, &str) -> Result<ChangeReport, memo_store::Error> + Send + 'static,
 ) -> Result<Response, ApiError> {
     let reader = App::clone(app);
@@ -281,5 +274,5 @@ async fn change_document(
         Ok((Cost::Tokens(tokens), Documents::Named(vec![id.clone()]), id))
     };
     let change = move |store: &mut Store, id: String| Ok(change(store, &id)?);
-    respond(app, &app.tasks.spawn_prepared(kind, prepare, change)?, true).await
+    respond(app, &app.tasks.spawn_prepared(kind, prepare, change)?, wait).await
 }

@@ -15,6 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 /// A pattern of facts: what is left out, or empty, is anything.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct FactPattern {
     /// What they are about.
     subject: Option<String>,
@@ -35,6 +36,7 @@ impl From<FactPattern> for TriplePattern {
 /// A question for facts.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct FactQuery {
     /// What they are about; left out, or empty, anything.
     subject: Option<String>,
@@ -63,6 +65,7 @@ pub(crate) async fn ask(
 
 /// A fact to state.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct FactInput {
     #[schema(min_length = 1)]
     subject: String,
@@ -74,6 +77,7 @@ pub(crate) struct FactInput {
 
 /// Facts to state in one transaction.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct StateRequest {
     /// The facts, up to 1,000; more are a graph.
     #[schema(min_items = 1, max_items = 1000)]
@@ -114,5 +118,5 @@ pub(crate) async fn state(
     // How much follows by rule only the change itself knows.
     let change = move |store: &mut Store| store.correct_facts(&facts, reason.as_deref());
     let task = app.tasks.spawn(TaskKind::Replace, Cost::Whole, change)?;
-    respond(&app, &task, wait.unwrap_or(true)).await
+    respond(&app, &task, wait).await
 }

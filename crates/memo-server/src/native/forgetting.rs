@@ -1,7 +1,7 @@
 //! Forgetting, with previews and receipts, and its proof.
 
 use super::facts::FactPattern;
-use super::{Reason, respond};
+use super::{ChangeOptions, respond};
 use crate::error::{ApiError, ErrorBody};
 use crate::extract::{Json, Path, Query};
 use crate::server::Chosen;
@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 /// What to forget: documents, a text wherever it stands, facts of graphs, or the documents that fit all of `labels`, `glob`
 /// and `older_than` that are given.
 #[derive(Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ForgetRequest {
     document: Option<String>,
     documents: Option<Vec<String>>,
@@ -35,6 +36,8 @@ pub(crate) struct ForgetRequest {
     dry_run: bool,
     /// Kept with the transaction.
     reason: Option<String>,
+    /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
+    wait: Option<bool>,
 }
 
 /// A receipt or, of a dry run, a preview.
@@ -75,28 +78,30 @@ pub(crate) async fn forget(
     Chosen(app): Chosen,
     Json(mut request): Json<ForgetRequest>,
 ) -> Result<Response, ApiError> {
-    let (dry_run, reason) = (request.dry_run, request.reason.take());
+    let (dry_run, wait) = (request.dry_run, request.wait);
+    let reason = request.reason.take();
     let what = request.selection()?;
     if dry_run {
         let preview = app.read(move |_, snapshot| Ok(snapshot.preview_forget(&what)?)).await?;
         return Ok(axum::Json(preview).into_response());
     }
-    respond(&app, &app.tasks.spawn_forget(what, reason)?, true).await
+    respond(&app, &app.tasks.spawn_forget(what, reason)?, wait).await
 }
 
 /// Forgets a document for good.
-#[utoipa::path(delete, path = "/api/documents/{id}", tag = "forgetting", params(("id" = String, Path), Reason), responses((status = 200, body = Receipt), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 507, body = ErrorBody)))]
+#[utoipa::path(delete, path = "/api/documents/{id}", tag = "forgetting", params(("id" = String, Path), ChangeOptions), responses((status = 200, body = Receipt), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 507, body = ErrorBody)))]
 pub(crate) async fn forget_document(
     Chosen(app): Chosen,
     Path(id): Path<String>,
-    Query(Reason { reason }): Query<Reason>,
+    Query(ChangeOptions { reason, wait }): Query<ChangeOptions>,
 ) -> Result<Response, ApiError> {
-    let request = ForgetRequest { document: Some(id), reason, ..ForgetRequest::default() };
+    let request = ForgetRequest { document: Some(id), reason, wait, ..ForgetRequest::default() };
     forget(Chosen(app), Json(request)).await
 }
 
 /// Documents whose forgetting is to be proved.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ProveRequest {
     /// Documents to forget in a copy of the memory; without any, the memory is compared as it is.
     #[serde(default)]
@@ -116,5 +121,5 @@ pub(crate) async fn prove(
         let ids: Vec<&str> = without.iter().map(String::as_str).collect();
         snapshot.prove(&ids, observer)
     };
-    respond(&app, &app.tasks.spawn_read(TaskKind::Prove, read)?, wait.unwrap_or(true)).await
+    respond(&app, &app.tasks.spawn_read(TaskKind::Prove, read)?, wait).await
 }

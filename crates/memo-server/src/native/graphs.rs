@@ -34,6 +34,7 @@ pub(crate) async fn list(
 /// How a graph is written.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ExportQuery {
     /// The format: `turtle`, which is the default, `n-triples`, `n-quads`, `json-ld` or `table`.
     format: Option<String>,
@@ -70,6 +71,7 @@ pub(crate) async fn export(
 
 /// A graph to add.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct GraphRequest {
     /// The graph, as a file has it.
     #[schema(min_length = 1)]
@@ -120,7 +122,7 @@ pub(crate) async fn add(
         Ok(store.add_graph(&graph, id.as_deref(), reason.as_deref())?)
     };
     let task = app.tasks.spawn_prepared(TaskKind::Memorize, prepare, change)?;
-    respond(&app, &task, wait.unwrap_or(true)).await
+    respond(&app, &task, wait).await
 }
 
 fn named(name: &str) -> Result<GraphFormat, ApiError> {

@@ -47,6 +47,7 @@ pub(crate) async fn word(
 /// How many words of a class to list.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ClassQuery {
     /// The most words, 50 by default.
     limit: Option<usize>,

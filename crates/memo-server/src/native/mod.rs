@@ -27,6 +27,7 @@ use utoipa::{IntoParams, ToSchema};
 /// The part of a list to return.
 #[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Pagination {
     /// The most entries, 50 by default.
     pub(crate) limit: Option<usize>,
@@ -42,12 +43,15 @@ impl Pagination {
     }
 }
 
-/// The reason of a change.
+/// How a change is made.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct Reason {
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChangeOptions {
     /// Why, in the user's words; kept with the transaction.
     reason: Option<String>,
+    /// Whether to wait for the result; if not, or if it takes too long, the response is a task.
+    wait: Option<bool>,
 }
 
 /// Transactions.
@@ -59,8 +63,12 @@ pub(crate) struct TransactionList {
 }
 
 /// Responds with the result of a task or, if that is not waited for or takes too long, with the task.
-async fn respond(app: &App, task: &Arc<TaskHandle>, wait: bool) -> Result<Response, ApiError> {
-    if wait {
+async fn respond(
+    app: &App,
+    task: &Arc<TaskHandle>,
+    wait: Option<bool>,
+) -> Result<Response, ApiError> {
+    if wait.unwrap_or(true) {
         // Shortly before the time is over, so that there is still time to respond.
         let timeout = app.config.limits.time.mul_f64(0.9);
         if let Some(result) = task.wait(timeout).await {

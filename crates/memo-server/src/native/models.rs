@@ -44,6 +44,7 @@ pub(crate) async fn list(
 
 /// A model to make.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct NewModelRequest {
     /// Its name: up to 64 letters, digits, `-`, `_` and `.`.
     #[schema(min_length = 1, max_length = 64)]

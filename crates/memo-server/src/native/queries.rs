@@ -363,6 +363,7 @@ pub(crate) async fn find(
 /// A text, and how many passages to look for.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ClosestQuery {
     /// The text.
     text: String,

@@ -35,6 +35,7 @@ pub(crate) async fn list(
 
 /// Rules to add.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct RulesRequest {
     /// The name of the document that holds them; where it is there already, it gets a new version.
     #[schema(min_length = 1)]
@@ -67,7 +68,7 @@ pub(crate) async fn add(
         Ok(store.add_rules(&id, &text, reason.as_deref())?)
     };
     let task = app.tasks.spawn_prepared(TaskKind::Memorize, prepare, change)?;
-    respond(&app, &task, wait.unwrap_or(true)).await
+    respond(&app, &task, wait).await
 }
 
 /// Rules to try.
@@ -131,6 +132,7 @@ fn check(text: &str, id: &str) -> Result<(), ApiError> {
 /// A statement whose reason is asked for.
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct WhyQuery {
     /// A text that rules say, or its beginning; or a fact, as in `Ada | born in | London`.
     statement: String,

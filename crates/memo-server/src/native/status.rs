@@ -71,6 +71,7 @@ pub(crate) async fn digest(Chosen(app): Chosen) -> Result<axum::Json<DigestRepor
 
 /// How a memory is made anew.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct RebuildRequest {
     /// The text of another lexicon, as a file of it would be, or `none`; left out, the lexicon stays.
     lexicon: Option<String>,
@@ -95,7 +96,7 @@ pub(crate) async fn rebuild(
         None => store.rebuild(),
     };
     let task = app.tasks.spawn(TaskKind::Rebuild, Cost::Whole, change)?;
-    respond(&app, &task, wait.unwrap_or(true)).await
+    respond(&app, &task, wait).await
 }
 
 /// Whether the process lives.

@@ -329,7 +329,8 @@ async fn models_are_made_in_a_folder_and_nowhere_else() {
     assert_eq!(client.found("/api/models").await, none);
     let answer = client.get("/api/stats").await;
     assert_eq!(answer.status, 404);
-    assert_eq!(answer.json()["error"]["message"], "this server has no model yet");
+    let message = "this server has no model yet; POST /api/models makes one";
+    assert_eq!(answer.json()["error"]["message"], message);
     let made = client.post("/api/models", &json!({"name": "notes"})).await;
     assert_eq!((made.status, made.json()), (201, json!({"name": "notes", "open": true})));
     client.ok("/api/documents", &json!({"text": "The owl reads at night.", "id": "owl"})).await;

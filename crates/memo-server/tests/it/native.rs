@@ -230,6 +230,8 @@ async fn a_dry_run_says_what_would_be_forgotten() {
         (json!({"older_than": "3 months"}), 400),
         (json!({"older_than": "1h"}), 404),
         (json!({"labels": {"from": "fax"}}), 404),
+        // Misspelt, it would have forgotten them.
+        (json!({"labels": {"from": "mail"}, "dryrun": true}), 400),
     ] {
         assert_eq!(client.post("/api/forget", &wrong).await.status, status, "{wrong}");
     }
@@ -289,6 +291,31 @@ async fn long_changes_are_watched_and_cancelled() {
     assert_eq!(rebuilt["bytes"], client.found("/api/stats").await["bytes"]);
     let tasks = client.found("/api/tasks").await;
     assert_eq!(tasks["tasks"][0]["kind"], "rebuild");
+}
+
+#[tokio::test]
+async fn any_change_can_be_left_to_its_task() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    client.ok("/api/documents", &json!({"text": OWL, "id": "owl"})).await;
+    for (path, body) in [
+        ("/api/edit", json!({"prompt": "The owl", "target": " sings"})),
+        ("/api/transactions/2/rollback", json!({})),
+        ("/api/replace", json!({"old": "owl", "new": "crow"})),
+        ("/api/documents/owl/retire", json!({})),
+        ("/api/documents/owl/restore", json!({})),
+        ("/api/forget", json!({"document": "owl"})),
+    ] {
+        let mut body = body;
+        body["wait"] = json!(false);
+        let answer = client.post(path, &body).await;
+        assert_eq!(answer.status, 202, "{path}: {}", answer.text());
+        let task = format!("/api/tasks/{}/events", answer.json()["id"].as_str().unwrap());
+        let events = client.get(&task).await.events();
+        assert_eq!(events.last().unwrap()["state"], "done", "{path}: {events:?}");
+    }
+    client.ok("/api/documents", &json!({"text": OWL, "id": "owl"})).await;
+    assert_eq!(client.delete("/api/documents/owl?wait=false").await.status, 202);
 }
 
 #[tokio::test]

@@ -107,6 +107,16 @@ async fn what_cannot_be_read_is_said_in_words() {
     assert_eq!((answer.status, &answer.json()["error"]["message"]), (400, &json!(message)));
 }
 
+/// A misspelt parameter is not left out without a word.
+#[tokio::test]
+async fn unknown_parameters_are_refused() {
+    let server = Server::small().await;
+    let answer = server.client().await.get("/api/documents?model=m&name=owl").await;
+    let known = "`search`, `state`, `limit`, `offset`";
+    let message = format!("the parameter `name` is not known here; there is {known}");
+    assert_eq!((answer.status, &answer.json()["error"]["message"]), (400, &json!(message)));
+}
+
 /// What a parser refuses although it may be JSON is not called something else.
 #[tokio::test]
 async fn json_that_cannot_be_taken_is_said_in_words() {
