@@ -4,8 +4,8 @@
 
 Without a file, tokens are generated with the statistics of a language: new ones by Zipf's law, and phrases that stand
 further up said again, so that the longer a text is, the less of it is new. The text is memorized in parts, which are
-added to each other. Seconds are those of processors unless it is said that they are of the clock. With workers, the first
-tokens are memorized as one long document besides: by one process, and by so many workers of Ray.
+added to each other. Seconds are those of processors unless it is said that they are of the clock. With workers, the
+first tokens are memorized as one long document besides: by one process, and by so many workers of Ray.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 Ids = NDArray[np.uint32]
 
 VOCABULARY = 50_256
-# Tokens of a document, and of a part: a model of its own, in one transaction, that is added to the others. A transaction of more
-# is made in chunks, each of which goes through all of its text, and what was there before is made again with it.
+# Tokens of a document, and of a part: a model of its own, in one transaction, that is added to the others. A
+# transaction of more is made in chunks, each of which goes through all of its text, and what was there before is made
+# again with it.
 DOCUMENT, PART = 5_000, 12_500_000
 # Of phrases: how many are said again, and how long they are, on average.
 AGAIN, LENGTH = 0.55, 4.0
@@ -94,14 +95,15 @@ def parts(text: Ids) -> Iterator[list[tuple[str, Ids]]]:
 
 def made(text: Ids, folder: Path) -> Path:
     """A model of a text: its parts memorized, and added to each other two by two."""
-    n, models = len(text), []
+    n = len(text)
+    models: list[Path] = []
     with Timer() as memorizing:
         for batch in parts(text):
             models.append(folder / f"{len(models)}.memo")
-            with Timer() as one, Memo.create(models[-1]) as memo:
+            with Timer() as took, Memo.create(models[-1]) as memo:
                 memo.memorize(batch, progress=False)
             count = sum(len(ids) for _, ids in batch)
-            print(f"  {len(models)}: {1e9 * one.work / count:.0f} ns a token, {resident():.1f} GB", flush=True)
+            print(f"  {len(models)}: {1e9 * took.work / count:.0f} ns a token, {resident():.1f} GB", flush=True)
     row("memorizing in parts, µs a token", f"{1e6 * memorizing.work / n:.2f}", "0.9 to 1.15")
     row("the same by the clock, s", f"{memorizing.clock:.0f}")
     with Timer() as adding:

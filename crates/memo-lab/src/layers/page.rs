@@ -580,4 +580,7 @@ Curves with 40 decoys differ from run to run by more than the sample's error whi
 an iteration, and how many of them touch matters. The authors have two runs of d = 4096, l = 1 with 40 decoys; after the first iteration one recalls .34, the other .22.
 
 Stored recall takes inner codes from inner memories, noise and all, and the next layer multiplies that with its own: it fails at a fraction of the \
-load that computed recall bears. [Errata, 5](../errata.md) has more on that.";
+load that computed recall bears. [Errata, 5](../errata.md) has more on that.
+
+Cells alone, read by the paper's sum, recall less than a dense memory of as many cells: it is the tables and back-off that put the sparse engine \
+ahead, at the price in bytes of the table below.";
