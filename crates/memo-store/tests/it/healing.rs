@@ -256,7 +256,7 @@ fn a_prompt_begins_with_a_word() {
 /// White space and signs that only the memory has are no evidence that it has the words before them.
 #[test]
 fn a_layout_that_nobody_typed_leads_nowhere() {
-    let text = "邮件服务器：安全的 POP，SMTP 和 IMAP 使用\n    加密的口令，不会泄露。\n\n鼠标有三个按钮：\n\n          + \
+    let text = "邮件服务器：安全的 POP，SMTP 和 IMAP 使用\n    加密的口令，不会泄露。\n\n鼠标和 IMAP4 有三个按钮：\n\n          + \
         使用左键移动窗口\n\n          + 使用右键打开菜单\n\n          + 使用中键粘贴文字\n";
     let new = NewModel { tokenizer: Tokenizer::gpt2(), ..NewModel::default() };
     let home = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@
 //! tokens are then known that were not.
 
 use super::matching::QUOTE;
-use crate::sparse::{Error, Memory, Reader};
+use crate::sparse::{Context, Error, Memory, Reader};
 use crate::words::{Follower, SpelledWord, Spelling, WordState, Words};
 use std::cmp::Reverse;
 
@@ -192,24 +192,26 @@ impl Speller<'_> {
         Ok((!tokens.is_empty()).then_some(known))
     }
 
-    /// The tokens that followed a context and what was `spelled` after it, and spell what comes next, with the longest context that
-    /// knows each; those that the longest contexts know first.
+    /// The tokens that followed a context and spell what comes next, with the longest context that knows each; those that the longest
+    /// contexts know first.
     fn followed<'f>(
         &mut self,
         context: &[u32],
-        spelled: &[u32],
         follower: &Follower<'f>,
     ) -> Result<Vec<(u32, usize, Follower<'f>)>, Error> {
-        self.reader.read(self.memory, &[context, spelled].concat())?;
+        self.reader.read(self.memory, context)?;
         let levels = &self.reader.levels;
         let mut known: Vec<(u32, usize, i64)> = Vec::new();
-        for (levels, spelled) in [(levels.tokens(), spelled.len()), (levels.words(), 0)] {
-            for level in levels {
-                // What the memory itself put there does not make a context longer, nor does white space between words.
-                let len =
-                    self.memory.settings().context(level.slot).len().saturating_sub(spelled).max(1);
-                known.extend(level.list.iter().map(|&(token, count)| (token, len, count)));
-            }
+        for level in levels.tokens().iter().chain(levels.words()) {
+            // White space does not make a context longer: it may be the memory's own.
+            let len = match self.memory.settings().context(level.slot) {
+                Context::Tokens(_) => {
+                    let seen = &context[context.len() - level.span..];
+                    seen.iter().filter(|&&token| !self.words.is_blank(token)).count()
+                }
+                of_words => of_words.len(),
+            };
+            known.extend(level.list.iter().map(|&(token, count)| (token, len, count)));
         }
         known.sort_unstable_by_key(|&(token, span, count)| (token, Reverse((span, count))));
         known.dedup_by_key(|&mut (token, ..)| token);
@@ -220,7 +222,11 @@ impl Speller<'_> {
                 spelling.push((token, span, count, next));
             }
         }
-        spelling.sort_by_key(|&(token, span, count, _)| (Reverse((span, count)), token));
+        // Layout has many forms, all of which would be tried before a rarer beginning of the word itself.
+        spelling.sort_by_key(|(token, span, count, next)| {
+            let spells = next.is_begun() || next.done() > follower.done();
+            (Reverse((*span, spells, *count)), *token)
+        });
         Ok(spelling.into_iter().map(|(token, span, _, next)| (token, span, next)).collect())
     }
 
@@ -239,7 +245,7 @@ impl Speller<'_> {
         }
         self.left -= 1;
         let mut tried = 0;
-        for (token, known, next) in self.followed(context, spelled, follower)? {
+        for (token, known, next) in self.followed(&[context, spelled].concat(), follower)? {
             spelled.push(token);
             let done = next.done();
             if done > word {
