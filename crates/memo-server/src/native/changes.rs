@@ -59,6 +59,9 @@ pub(crate) async fn edit(
     Chosen(app): Chosen,
     Json(EditRequest { prompt, target, exact, reason, wait }): Json<EditRequest>,
 ) -> Result<Response, ApiError> {
+    if prompt.is_empty() || target.is_empty() {
+        return Err(ApiError::bad_request("an edit needs a prompt and a target"));
+    }
     // A few tokens, tried with one weight after the other.
     let cost = Cost::Tokens(0);
     let change = move |store: &mut Store| {
@@ -89,6 +92,9 @@ pub(crate) async fn replace(
     Chosen(app): Chosen,
     Json(ReplaceRequest { old, new, document, reason, wait }): Json<ReplaceRequest>,
 ) -> Result<Response, ApiError> {
+    if old.is_empty() {
+        return Err(ApiError::invalid_field("old", "there is nothing to replace"));
+    }
     let change =
         move |store: &mut Store| store.replace(&old, &new, document.as_deref(), reason.as_deref());
     respond(&app, &app.tasks.spawn(TaskKind::Replace, Cost::Whole, change)?, wait).await

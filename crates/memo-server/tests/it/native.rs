@@ -316,6 +316,14 @@ async fn any_change_can_be_left_to_its_task() {
     }
     client.ok("/api/documents", &json!({"text": OWL, "id": "owl"})).await;
     assert_eq!(client.delete("/api/documents/owl?wait=false").await.status, 202);
+    // What can never be done is refused at once, and is no task.
+    for (path, body) in [
+        ("/api/edit", json!({"prompt": "", "target": "a", "wait": false})),
+        ("/api/edit", json!({"prompt": "a", "target": "", "wait": false})),
+        ("/api/replace", json!({"old": "", "new": "a", "wait": false})),
+    ] {
+        assert_eq!(client.post(path, &body).await.status, 400, "{body}");
+    }
 }
 
 #[tokio::test]
