@@ -52,6 +52,9 @@ pub(crate) enum ForgetResponse {
 impl ForgetRequest {
     fn selection(self) -> Result<Selection, ApiError> {
         let ForgetRequest { document, documents, text, facts, labels, glob, older_than, .. } = self;
+        if text.as_ref().is_some_and(String::is_empty) {
+            return Err(ApiError::invalid_field("text", "there is no text to forget"));
+        }
         let before = older_than.as_deref().map(Timestamp::ago).transpose()?;
         let filter = DocumentFilter { labels, glob, before };
         let filter = (filter != DocumentFilter::default()).then_some(filter);

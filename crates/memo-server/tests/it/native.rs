@@ -321,6 +321,7 @@ async fn any_change_can_be_left_to_its_task() {
         ("/api/edit", json!({"prompt": "", "target": "a", "wait": false})),
         ("/api/edit", json!({"prompt": "a", "target": "", "wait": false})),
         ("/api/replace", json!({"old": "", "new": "a", "wait": false})),
+        ("/api/forget", json!({"text": "", "wait": false})),
     ] {
         assert_eq!(client.post(path, &body).await.status, 400, "{body}");
     }
