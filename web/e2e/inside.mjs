@@ -38,7 +38,7 @@ export const more = {
     await word.focus();
     await page.keyboard.press("Enter");
     const why = page.getByRole("region", { name: "Why" });
-    await why.getByText("“·Saltmarsh”").waitFor();
+    await why.getByText("“Saltmarsh”").waitFor();
     const pieces = why.getByRole("group", { name: "Pieces of the word" }).getByRole("button");
     assert.ok((await pieces.count()) > 1);
     const texts = await pieces.allTextContents();

@@ -44,6 +44,11 @@ export const keys = {
       await document.waitFor();
       const banner = page.getByText("This key may read the memory, but not change it.");
       await banner.waitFor();
+      // That there was no key is over, and what is said now hides nothing.
+      await page.getByText("This server asks for a key.").waitFor({ state: "detached" });
+      await button(page, "Copy the digest").first().click();
+      const [said, below] = [await page.locator(".notice").boundingBox(), await page.locator(".banner").boundingBox()];
+      assert.ok(said.y >= below.y + below.height, "the notice covers the banner");
       await shot(page, "read-only");
       // Nothing was tried and refused: all that changes something is off from the beginning, and the rest is not.
       assert.ok(await button(page, "Add").isDisabled());

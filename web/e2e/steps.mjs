@@ -433,6 +433,21 @@ export const steps = {
     assert.ok(said.y + said.height <= legend.y || legend.y + legend.height <= said.y, "the notice covers the legend");
   },
 
+  async "a completion that was cut off goes on"({ page }) {
+    await button(page, "Options").click();
+    await page.getByLabel("Length").fill("4");
+    const begun = await complete(page, "The owl reads");
+    assert.match(begun, /^ at night by the/);
+    await button(page, "Go on").click();
+    await page.waitForFunction((prompt) => document.querySelector("textarea").value === prompt, `The owl reads${begun}`);
+    assert.match(await said(page), /^ light of the/);
+    await page.getByLabel("Length").fill("64");
+    await button(page, "Options").click();
+    await complete(page, "The owl reads");
+    await page.getByText("the text ended here").waitFor();
+    assert.equal(await button(page, "Go on").count(), 0);
+  },
+
   async "by keyboard alone"({ page }) {
     await page.getByRole("textbox", { name: "Prompt" }).fill("The owl reads");
     await page.keyboard.press("Control+Enter");
@@ -452,6 +467,35 @@ export const steps = {
     assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "History");
   },
 
+  async "the Tab key reaches everything, and what has the focus is seen"({ open }) {
+    for (const width of [1280, 390]) {
+      const page = await open({ viewport: { width, height: 844 } });
+      await page.locator("button:enabled", { hasText: "Prove it" }).waitFor();
+      const reached = new Set();
+      for (let presses = 0; presses < 60 && !reached.has("Options"); presses++) {
+        await page.keyboard.press("Tab");
+        const { name, seen } = await page.evaluate(() => {
+          const focus = document.activeElement;
+          const { outlineStyle, outlineWidth } = getComputedStyle(focus);
+          const seen = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
+          return { name: focus.getAttribute("aria-label") ?? focus.textContent.trim(), seen };
+        });
+        assert.ok(seen, `the focus on ${name} is not seen`);
+        reached.add(name);
+        // Typed, because a button that can do nothing yet is passed over.
+        if (name === "Prompt") await page.keyboard.type("The owl reads");
+      }
+      const expected = ["Prove it", "Look inside", "Knowledge", "History", "Prompt", "Complete", "How well is it known?", "Options"];
+      if (width > 900) expected.push("Add", "Search documents", "State");
+      assert.deepEqual(expected.filter((name) => !reached.has(name)), [], `at ${width} pixels`);
+      await page.keyboard.press("Shift+Tab");
+      await page.keyboard.press("Shift+Tab");
+      await page.keyboard.press("Enter");
+      await said(page);
+      await page.context().close();
+    }
+  },
+
   async "light and dark, wide and narrow: nothing is cut off"({ open, shot }) {
     for (const colorScheme of ["light", "dark"])
       for (const [width, height] of [
@@ -466,6 +510,13 @@ export const steps = {
         const reason = page.getByRole("list", { name: "Sources" }).locator("mark").first();
         await reason.waitFor();
         await shot(page, `why-${width}-${colorScheme}`);
+        // Forms open where they can be seen, above the sections' names too.
+        await page.getByText("Edit what follows").click();
+        const target = await page.getByRole("textbox", { name: "it should say" }).boundingBox();
+        const floor = narrow ? (await page.getByRole("navigation", { name: "Sections" }).boundingBox()).y : height;
+        assert.ok(target.y >= 0 && target.y + target.height <= floor, `the form is out of sight at ${width} pixels`);
+        await shot(page, `edit-${width}-${colorScheme}`);
+        await page.getByText("Edit what follows").click();
         if (narrow) {
           assert.ok(!(await page.getByRole("textbox", { name: "Prompt" }).isVisible()), "one section at a time");
           await page.getByRole("navigation", { name: "Sections" }).getByRole("button", { name: "Documents" }).click();

@@ -37,6 +37,9 @@ export const short = (digest: string): string => `${digest.slice(0, 8)}…${dige
 /** A token as a name: its line breaks and the spaces at its ends can be seen. */
 export const visible = (text: string): string => text.replace(/\n/g, "↵").replace(/^ | $/g, "·");
 
+/** A token as a word, if it is one: without the space before it. */
+export const word = (text: string): string => text.trim() || visible(text);
+
 /** The end of a text, from a word's beginning. */
 export function tail(text: string, length: number): string {
   if (text.length <= length) return text;

@@ -5,6 +5,7 @@ import { count, plural, tail } from "./format";
 
 const ENDS: Partial<Record<CompletionEnd["finish_reason"], string>> = {
   end: "; the text ended here",
+  length: "; there may be more",
   unknown: "; the memory does not know how it goes on",
   loop: "; it began to repeat itself",
 };

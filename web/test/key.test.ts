@@ -9,6 +9,7 @@ vi.stubGlobal("sessionStorage", {
 const { change, declined, given, question, readOnly } = await import("../src/state/key");
 const { send } = await import("../src/api/client");
 const { refresh } = await import("../src/state/memory");
+const { complain, notice } = await import("../src/state/notice");
 
 beforeEach(() => stored.clear());
 
@@ -31,6 +32,20 @@ test("who closes the question is not asked again, until they want to be", async 
   await asked;
   expect((await send("stats")).ok).toBe(true);
   expect([declined.value, given.value]).toEqual([false, true]);
+});
+
+test("that there was no key is no longer said once there is one", async () => {
+  locked();
+  const refused = send("stats").catch((error: unknown) => complain(error));
+  await expect.poll(() => question.value).not.toBeNull();
+  question.value!.answer(null);
+  await refused;
+  expect(notice.value?.text).toBe("This server asks for a key.");
+  const asked = change();
+  question.value!.answer("right");
+  await asked;
+  await send("stats");
+  expect(notice.value).toBeNull();
 });
 
 test("what a key allows is known before anything is refused, and asked again for another one", async () => {

@@ -9,6 +9,9 @@ type Failure = Pick<ErrorDetail, "message" | "code">;
 /** False after a request that got no answer at all. */
 export const reachable = signal(true);
 
+/** False after a request that was refused for want of a key. */
+export const admitted = signal(true);
+
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -21,6 +24,12 @@ export class Refusal extends Error {
   static of(failure: Failure | null, status: number): Refusal {
     return new Refusal(status, failure?.message ?? `The server answered ${status} and no more.`, failure?.code ?? null);
   }
+}
+
+/** Whether an error is none any more: the server answers again, or has been given its key. */
+export function isOver(error: unknown): boolean {
+  const [answers, admits] = [reachable.value, admitted.value];
+  return error instanceof Refusal && ((error.status === 0 && answers) || (error.status === 401 && admits));
 }
 
 /** Any error, in words for the page. Browsers say “network error” and the like when an answer breaks off. */
@@ -66,6 +75,7 @@ export interface Request {
 export async function send(path: string, request: Request = {}): Promise<Response> {
   const key = keyring.key();
   const response = await reach(path, request, key);
+  admitted.value = response.status !== 401;
   if (response.status === 401) {
     await keyring.ask(key);
     return send(path, request);

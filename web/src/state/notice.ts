@@ -1,13 +1,13 @@
 // One line about what just happened. What went wrong stays until it is dismissed.
 
 import { effect, signal } from "@preact/signals";
-import { reachable, Refusal, words } from "../api/client";
+import { isOver, words } from "../api/client";
 
 export interface Notice {
   text: string;
   tone: "done" | "error";
-  /** It says that the server does not answer. */
-  unreachable?: boolean;
+  /** What it is about. */
+  error?: unknown;
 }
 
 export const notice = signal<Notice | null>(null);
@@ -21,14 +21,14 @@ export function say(text: string): void {
 }
 
 export function complain(error: unknown): void {
-  notice.value = { text: words(error), tone: "error", unreachable: error instanceof Refusal && error.status === 0 };
+  notice.value = { text: words(error), tone: "error", error };
 }
 
 export function dismiss(): void {
   notice.value = null;
 }
 
-// Once it answers again, that is no longer true.
+// What is over need not be dismissed.
 effect(() => {
-  if (reachable.value && notice.peek()?.unreachable) dismiss();
+  if (isOver(notice.peek()?.error)) dismiss();
 });

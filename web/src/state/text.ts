@@ -1,7 +1,7 @@
 // The text in the middle: a prompt, and the tokens that the memory put after it.
 
 import { batch, computed, effect, signal } from "@preact/signals";
-import { reachable, Refusal } from "../api/client";
+import { isOver } from "../api/client";
 import * as memo from "../api/memo";
 import type { CompletionEnd, Token } from "../api/types";
 import { refresh, transaction } from "./memory";
@@ -83,6 +83,14 @@ export const complete = (): Promise<void> =>
     }
   });
 
+/** Goes on where the length ended a completion: all that is shown becomes the prompt. */
+export function goOn(): void {
+  const said = spoken.value;
+  if (!said) return;
+  prompt.value = context(said, said.tokens.length).prompt;
+  void complete();
+}
+
 /** A completion that draws expects again what the text itself has said, unless a neural model does. */
 const recency = (): memo.Reading =>
   options.value.temperature > 0 && (asking.value.mode ?? "memory") === "memory" ? { recent: 1 } : {};
@@ -147,8 +155,7 @@ async function speak(again: () => void, prompt: string, own: memo.Reading & memo
   void refresh();
 }
 
-// A server that answers again makes nothing of its silence.
+// A server that answers again, or has its key, makes nothing of what was before.
 effect(() => {
-  const [back, was] = [reachable.value, failure.peek()];
-  if (back && was instanceof Refusal && was.status === 0) failure.value = null;
+  if (isOver(failure.peek())) failure.value = null;
 });

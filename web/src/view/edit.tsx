@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { tail, visible } from "../format";
+import { tail, word } from "../format";
 import { useAnswer } from "../state/answer";
 import { readOnly } from "../state/key";
 import { edit, edited, like, undo } from "../state/why";
@@ -64,7 +64,7 @@ export function Edited() {
   return (
     <div class="edited" role="status" ref={element}>
       <p>
-        Edited: after “{tail(prompt, 40)}” comes <strong>“{visible(target)}”</strong>{" "}
+        Edited: after “{tail(prompt, 40)}” comes <strong>“{word(target)}”</strong>{" "}
         <span class="detail">
           weight {weight}, transaction {transaction}
         </span>

@@ -2,10 +2,10 @@
 
 import { useId } from "preact/hooks";
 import type { Candidate, MixtureShares, PartnerCandidate, PartnerExplanation } from "../api/types";
-import { percent, visible } from "../format";
+import { percent } from "../format";
 import { memoryShare, mode, MODES, partner, type Mode } from "../state/partner";
 import { picked } from "../state/why";
-import { Bar } from "./parts";
+import { Bar, Name } from "./parts";
 
 /** Who answers. */
 export function Modes() {
@@ -88,7 +88,7 @@ export function Both({ memory, shown, partner }: BothProps) {
 function Line({ text, probability }: { text: string; probability: number }) {
   return (
     <>
-      <span class="name">{visible(text)}</span>
+      <Name text={text} />
       <span class="number">{percent(probability)}</span>
       <Bar share={probability} />
     </>

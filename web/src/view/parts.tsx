@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { words } from "../api/client";
-import { ago, count, short } from "../format";
+import { ago, count, short, visible } from "../format";
 import { say } from "../state/notice";
 
 const ICONS = {
@@ -97,6 +97,21 @@ export function Digest({ value, whole }: { value: string; whole?: boolean }) {
           <Icon name="copy" />
         </button>
       )}
+    </span>
+  );
+}
+
+/** A token as a name. That a space belongs to it is seen, but not taken for a letter. */
+export function Name({ text }: { text: string }) {
+  const [, space, letters] = /^(·?)(.*)$/s.exec(visible(text)) ?? [];
+  return (
+    <span class="name">
+      {space && (
+        <span class="space" title="A space comes before it">
+          {space}
+        </span>
+      )}
+      {letters}
     </span>
   );
 }

@@ -5,7 +5,7 @@ import type { ClassifiedWord } from "../api/types";
 import { wordsOf } from "../classes";
 import { words as classified } from "../state/lexicon";
 import { memoryShare } from "../state/partner";
-import { busy, chosen, stale, words, type Spoken as Saying } from "../state/text";
+import { busy, chosen, goOn, stale, words, type Spoken as Saying } from "../state/text";
 import { choose } from "../state/why";
 import { summary } from "../summary";
 import { STEPS as LENGTHS, thickness, title } from "../tint";
@@ -50,7 +50,12 @@ export function Spoken({ spoken: { prompt, tokens, done, again } }: { spoken: Sa
       </p>
       <Classes />
       <p class="detail" role="status">
-        {done && summary(done)}
+        {done && summary(done)}{" "}
+        {done?.finish_reason === "length" && !stale.value && (
+          <button class="link" onClick={goOn}>
+            Go on
+          </button>
+        )}
       </p>
       {done?.closest && done.closest.length > 0 && <Closest passages={done.closest} />}
       {stale.value && (

@@ -1,7 +1,7 @@
 // The reason on the right: why the memory said a token.
 
 import type { Candidate } from "../api/types";
-import { percent, tail, visible } from "../format";
+import { percent, tail, visible, word } from "../format";
 import { look } from "../state/inside";
 import { chosen, spoken } from "../state/text";
 import { asked, candidate, choose, explanation, picked, probability, recency } from "../state/why";
@@ -12,7 +12,7 @@ import { Edited, EditForm } from "./edit";
 import { Evidence } from "./evidence";
 import { General } from "./general";
 import { Both, Shares } from "./partner";
-import { Bar, Failure } from "./parts";
+import { Bar, Failure, Name } from "./parts";
 import { Sources } from "./sources";
 
 export function Why() {
@@ -30,7 +30,7 @@ export function Why() {
       {about && (
         <>
           <p class="said">
-            <strong>“{visible(about.word?.text ?? about.text)}”</strong>
+            <strong>“{word(about.word?.text ?? about.text)}”</strong>
             {about.word && <Pieces word={about.word} />}
             <span class="detail">
               <Sureness />
@@ -113,7 +113,7 @@ function Choice({ candidate: { token, text, probability }, shown }: { candidate:
   return (
     <li>
       <button class="candidate" aria-pressed={shown} onClick={() => (picked.value = token)}>
-        <span class="name">{visible(text)}</span>
+        <Name text={text} />
         <Bar share={probability} />
         <span class="number">{percent(probability)}</span>
       </button>
