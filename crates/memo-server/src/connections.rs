@@ -1,5 +1,6 @@
 //! The connections of a server: up to a limit, and beyond that the idlest one makes room for a new one.
 
+use crate::half_closed::{COMMENT, Probes};
 use crate::turns::Account;
 use axum::body::{Body, Bytes};
 use hyper::body::{Frame, SizeHint};
@@ -26,6 +27,10 @@ pub(crate) struct Connection {
 struct Activity {
     /// Whether a request is being answered.
     busy: bool,
+    /// Whether the response to it has not begun.
+    awaited: bool,
+    /// Whether the client has closed its side.
+    half_closed: bool,
     /// Since when there has been none.
     idle_since: Instant,
     /// Since when the client has not read.
@@ -34,15 +39,43 @@ struct Activity {
 
 impl Default for Activity {
     fn default() -> Self {
-        Activity { busy: false, idle_since: Instant::now(), stalled_since: None }
+        Activity {
+            busy: false,
+            awaited: false,
+            half_closed: false,
+            idle_since: Instant::now(),
+            stalled_since: None,
+        }
     }
 }
 
 impl Connection {
     /// Notes that a request is answered, until the guard is dropped.
     pub(crate) fn begin(self: &Arc<Self>) -> Busy {
-        self.activity.lock().busy = true;
+        let mut activity = self.activity.lock();
+        (activity.busy, activity.awaited) = (true, true);
+        drop(activity);
         Busy(Arc::clone(self))
+    }
+
+    /// Notes that the response begins.
+    pub(crate) fn note_response(&self) {
+        self.activity.lock().awaited = false;
+    }
+
+    /// Notes that the client has closed its side.
+    pub(crate) fn note_half_closed(&self) {
+        self.activity.lock().half_closed = true;
+    }
+
+    /// Whether a request is being answered.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.activity.lock().busy
+    }
+
+    /// Whether nothing of a response has been written yet.
+    pub(crate) fn awaits_response(&self) -> bool {
+        self.activity.lock().awaited
     }
 
     /// Notes whether the client reads what is written to it.
@@ -83,8 +116,16 @@ impl Drop for Busy {
 
 /// The body of a response, until whose end its connection is busy.
 pub(crate) struct BusyBody {
-    pub(crate) body: Body,
-    pub(crate) _busy: Busy,
+    body: Body,
+    busy: Busy,
+    /// For a stream of events: when to send comments to a client that has closed its side.
+    probes: Option<Probes>,
+}
+
+impl BusyBody {
+    pub(crate) fn new(body: Body, busy: Busy, has_events: bool) -> Self {
+        BusyBody { body, busy, probes: has_events.then(Probes::default) }
+    }
 }
 
 impl hyper::body::Body for BusyBody {
@@ -95,7 +136,14 @@ impl hyper::body::Body for BusyBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if frame.is_pending() && self.busy.0.activity.lock().half_closed {
+            let probes = self.probes.as_mut();
+            if probes.is_some_and(|probes| probes.is_time(context)) {
+                return Poll::Ready(Some(Ok(Frame::data(COMMENT))));
+            }
+        }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

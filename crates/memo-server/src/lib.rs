@@ -14,6 +14,7 @@ mod events;
 mod extract;
 mod generate;
 mod guard;
+mod half_closed;
 mod harness;
 mod linger;
 mod listen;

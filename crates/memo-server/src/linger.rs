@@ -1,6 +1,7 @@
 //! Connections that close without losing their last response.
 
 use crate::connections::Connection;
+use crate::half_closed::HalfClosed;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -25,7 +26,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for S {}
 /// A connection that is closed with bytes unread is reset, and the client may then lose the very response that says why:
 /// "too large".
 pub(crate) struct Linger {
-    stream: Box<dyn ByteStream>,
+    stream: HalfClosed,
     /// Told whether the client reads.
     connection: Arc<Connection>,
     closing: Option<Closing>,
@@ -37,7 +38,7 @@ struct Closing {
 }
 
 impl Linger {
-    pub(crate) fn new(stream: Box<dyn ByteStream>, connection: Arc<Connection>) -> Self {
+    pub(crate) fn new(stream: HalfClosed, connection: Arc<Connection>) -> Self {
         Linger { stream, connection, closing: None }
     }
 

@@ -3,6 +3,7 @@
 use crate::caller::Caller;
 use crate::config::Config;
 use crate::connections::{BusyBody, Connections};
+use crate::half_closed::HalfClosed;
 use crate::linger::{ByteStream, Linger};
 use crate::log;
 use crate::models::Models;
@@ -11,7 +12,7 @@ use crate::server::ServerState;
 use crate::share::{OnHandover, Socket};
 use crate::unread;
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::{Service, service_fn};
 use hyper::{Request, Response};
@@ -210,6 +211,7 @@ pub async fn serve(
             },
         };
         let connection = Arc::clone(&place.connection);
+        let stream = HalfClosed::new(stream, Arc::clone(&connection));
         let stream = Linger::new(stream, Arc::clone(&connection));
         let (service, own) = (service.clone(), Arc::clone(&connection));
         let service = service_fn(move |request: Request<Incoming>| {
@@ -217,16 +219,21 @@ pub async fn serve(
             let (mut request, rest) = unread::share(request);
             request.extensions_mut().insert(Caller::new(Arc::clone(&own)));
             let response = service.call(request);
+            let own = Arc::clone(&own);
             async move {
                 let mut response: Response<axum::body::Body> = response.await?;
                 if !rest.read().await {
                     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
                 }
-                Ok::<_, Infallible>(response.map(|body| BusyBody { body, _busy: busy }))
+                own.note_response();
+                let kind = response.headers().get(CONTENT_TYPE);
+                let has_events = kind.is_some_and(|kind| kind == "text/event-stream");
+                Ok::<_, Infallible>(response.map(|body| BusyBody::new(body, busy, has_events)))
             }
         });
         let served = http1::Builder::new()
             .timer(TokioTimer::new())
+            .half_close(true)
             .header_read_timeout(HEAD_TIMEOUT)
             .serve_connection(TokioIo::new(stream), service);
         let served = graceful.watch(served);

@@ -6,15 +6,18 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
-use memo_server::{Config, Error, Models, serve};
+use memo_server::{Config, Error, Limits, Models, serve};
 use memo_store::{NewModel, Store};
 use memo_text::Tokenizer;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+/// A key that may write.
+pub const WRITE_KEY: &str = "write-0123456789abcdef";
 
 /// A model of bytes, quick to make.
 pub fn small() -> NewModel {
@@ -57,6 +60,18 @@ impl Server {
 
     pub async fn small() -> Self {
         Self::start(&small(), Config::default()).await
+    }
+
+    /// A server whose memory goes round in circles, so that completions are as long as one likes. Its keys, if there are any, have
+    /// [`WRITE_KEY`].
+    pub async fn round(config: Config) -> Self {
+        let limits = Limits { tokens: 1 << 24, total: usize::MAX, ..config.limits };
+        let server = Self::start(&small(), Config { limits, ..config }).await;
+        let mut client = server.client().await;
+        client.key = Some(WRITE_KEY.to_owned());
+        let text = "round and ".repeat(500);
+        client.ok("/api/documents", &json!({"text": text, "id": "round"})).await;
+        server
     }
 
     pub async fn client(&self) -> Client {

@@ -1,23 +1,12 @@
 //! Those who ask for little do not wait for those who ask for much, whoever they are.
 
-use crate::common::{Client, Server, small};
+use crate::common::{Client, Server, WRITE_KEY};
 use http_body_util::BodyExt;
 use hyper::Method;
 use memo_server::{Config, Key, Limits};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::task::JoinHandle;
-
-/// A server whose memory goes round in circles, so that completions are as long as one likes.
-async fn round(config: Config) -> Server {
-    let limits = Limits { tokens: 1 << 24, total: usize::MAX, ..config.limits };
-    let server = Server::start(&small(), Config { limits, ..config }).await;
-    let mut client = server.client().await;
-    client.key = Some("write-0123456789abcdef".to_owned());
-    let text = "round and ".repeat(500);
-    client.ok("/api/documents", &json!({"text": text, "id": "round"})).await;
-    server
-}
 
 fn endless() -> Value {
     json!({"prompt": "round", "max_tokens": 1 << 24, "guess": true})
@@ -44,8 +33,11 @@ async fn open(client: &mut Client, count: u64) {
 
 /// Requests that are asked for and answered while long ones go on.
 async fn all_answered(client: &mut Client) {
-    for path in ["/v1/completions", "/api/complete", "/tokenize", "/api/explain"] {
+    for path in ["/v1/completions", "/api/complete"] {
         client.ok(path, &json!({"prompt": "round", "max_tokens": 1})).await;
+    }
+    for path in ["/tokenize", "/api/explain"] {
+        client.ok(path, &json!({"prompt": "round"})).await;
     }
     client.ok("/api/read", &json!({"text": "round"})).await;
     client.found("/api/stats").await;
@@ -53,7 +45,7 @@ async fn all_answered(client: &mut Client) {
 
 #[tokio::test]
 async fn short_requests_overtake_long_ones() {
-    let server = round(Config::default()).await;
+    let server = Server::round(Config::default()).await;
     let mut client = server.client().await;
     let mut long = Vec::new();
     for k in 0..8 {
@@ -72,13 +64,13 @@ async fn short_requests_overtake_long_ones() {
 
 #[tokio::test]
 async fn who_may_only_read_does_not_keep_others_from_anything() {
-    let keys = ["write-0123456789abcdef", "read:reads-0123456789abcdef"];
+    let keys = [WRITE_KEY, "read:reads-0123456789abcdef"];
     let keys = keys.iter().map(|key| Key::parse(key).unwrap()).collect();
     // So few may wait that the reader fills the queue.
     let limits = Limits { waiting: 8, ..Limits::default() };
-    let server = round(Config { keys, limits, ..Config::default() }).await;
+    let server = Server::round(Config { keys, limits, ..Config::default() }).await;
     let mut client = server.client().await;
-    client.key = Some("write-0123456789abcdef".to_owned());
+    client.key = Some(WRITE_KEY.to_owned());
     let mut long = Vec::new();
     for _ in 0..8 {
         long.push(begin(&server, "/api/complete", endless(), "reads-0123456789abcdef").await);
@@ -101,7 +93,7 @@ async fn who_may_only_read_does_not_keep_others_from_anything() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_holds_up_nobody_and_loses_nothing() {
-    let server = round(Config::default()).await;
+    let server = Server::round(Config::default()).await;
     let mut client = server.client().await;
     let count = 80_000;
     let asked = json!({"prompt": "round", "max_tokens": count, "guess": true, "stream": true});

@@ -4,6 +4,7 @@ mod access;
 mod common;
 mod fairness;
 mod knowledge;
+mod leaving;
 mod lexicon;
 #[cfg(unix)]
 mod load;
