@@ -29,6 +29,7 @@ pub(crate) struct ErrorBody {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct ErrorDetail {
     /// What happened, and what to do about it.
+    #[serde(serialize_with = "crate::advice::serialize")]
     message: String,
     /// The kind of the error.
     r#type: ErrorType,
@@ -126,7 +127,7 @@ impl ApiError {
 }
 
 impl ErrorDetail {
-    /// What happened, and what to do about it.
+    /// What happened, and what to do about it on the command line.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

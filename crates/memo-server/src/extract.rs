@@ -81,11 +81,16 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let given = parts.uri.query().unwrap_or_default().split('&');
-        let own: Vec<&str> = given.filter(|pair| !pair.starts_with("model=")).collect();
+        let own: Vec<&str> = given.filter(|pair| pair.split('=').next() != Some("model")).collect();
         let own = Uri::try_from(format!("/?{}", own.join("&")));
         query(&own.unwrap_or_default()).map(Query)
     }
 }
+
+/// The parameters of a route that takes none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NoParameters {}
 
 /// Reads the parameters of a query.
 pub(crate) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, ApiError> {

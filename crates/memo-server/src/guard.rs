@@ -204,6 +204,13 @@ impl AccessControl {
             let message = format!("a request may have at most {most} bytes");
             return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, message));
         }
+        // Unpacked, it could be any size; taken as it is, it would be memorized so.
+        let packed = headers.get(header::CONTENT_ENCODING);
+        if packed.is_some_and(|packed| !packed.as_bytes().eq_ignore_ascii_case(b"identity")) {
+            let message =
+                "compressed requests are not read; send the body without `Content-Encoding`";
+            return Err(ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        }
         match self.limiters.get(client).map(RateLimiter::check) {
             Some(Err(_)) => {
                 let message = "too many requests with this key; try again soon";

@@ -5,6 +5,7 @@
 //! `native`, `mcp`) → a worker (`workers`), which reads the model in turns with others (`turns`), or a task (`tasks`), which changes it →
 //! the model (`model`), read by many and changed by one task at a time. A server has one model or several (`models`).
 
+mod advice;
 mod app;
 mod caller;
 mod config;

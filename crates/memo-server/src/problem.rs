@@ -54,7 +54,10 @@ pub(crate) fn query(said: &str) -> ApiError {
         return ApiError::invalid_field(name, format!("the parameter `{name}` is missing"));
     }
     if let Some(name) = between(said, "unknown field `") {
-        return ApiError::invalid_field(name, format!("the parameter `{name}` {}", in_words(said)));
+        let own = said.split_once(", expected ").map(|(_, own)| own.trim_start_matches("one of "));
+        let own = own.map(|own| own.replace(" or ", ", ") + ", ").unwrap_or_default();
+        let message = format!("the parameter `{name}` is not known here; there is {own}`model`");
+        return ApiError::invalid_field(name, message);
     }
     match said.split_once(": ") {
         Some((name, what)) if !name.contains(' ') => {

@@ -3,13 +3,14 @@
 use crate::app::{App, Shared};
 use crate::config::Config;
 use crate::error::ApiError;
-use crate::extract::query;
+use crate::extract::{NoParameters, Query, query};
 use crate::metrics::Metrics;
 use crate::models::{Models, Registry};
 use crate::workers::Workers;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -51,8 +52,11 @@ impl ServerState {
     }
 }
 
-/// The model that a request is about: that of the parameter `model`, or the only one.
+/// The model that a request is about: that of the parameter `model`, or the only one. There is no other parameter.
 pub(crate) struct Chosen(pub(crate) App);
+
+/// The model that a request is about, and the other parameters.
+pub(crate) struct ChosenWith<Q>(pub(crate) App, pub(crate) Q);
 
 /// The parameter that names a model.
 #[derive(Deserialize)]
@@ -60,12 +64,29 @@ struct ModelQuery {
     model: Option<String>,
 }
 
+/// The model that a request names, or the only one.
+pub(crate) async fn chosen(parts: &Parts, server: &Server) -> Result<App, ApiError> {
+    let ModelQuery { model } = query(&parts.uri)?;
+    server.models.find(model.as_deref()).await
+}
+
 impl FromRequestParts<Server> for Chosen {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, ApiError> {
-        let ModelQuery { model } = query(&parts.uri)?;
-        Ok(Chosen(server.models.find(model.as_deref()).await?))
+        let ChosenWith(app, NoParameters {}) =
+            ChosenWith::from_request_parts(parts, server).await?;
+        Ok(Chosen(app))
+    }
+}
+
+impl<Q: DeserializeOwned + Send> FromRequestParts<Server> for ChosenWith<Q> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, ApiError> {
+        // What is misspelt may be the model's own name.
+        let Query(others) = Query::from_request_parts(parts, server).await?;
+        Ok(ChosenWith(chosen(parts, server).await?, others))
     }
 }
 

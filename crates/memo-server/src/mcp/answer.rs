@@ -1,6 +1,7 @@
 //! What an agent asks of a model, and the answer: the same in this process and from another one that shares the model.
 
 use super::{calls, resources, tools};
+use crate::advice;
 use crate::app::App;
 use crate::config::Permission;
 use crate::error::ApiError;
@@ -64,7 +65,7 @@ impl Refusal {
 impl From<ApiError> for Refusal {
     fn from(error: ApiError) -> Self {
         let not_found = error.status == StatusCode::NOT_FOUND;
-        Refusal { not_found, ..Refusal::new(error.detail.message()) }
+        Refusal { not_found, ..Refusal::new(advice::for_agents(error.detail.message())) }
     }
 }
 

@@ -4,14 +4,14 @@ use super::answer::Access;
 use super::{arguments, tools};
 use crate::app::App;
 use crate::error::{ApiError, ErrorCode};
-use crate::extract::{Path, Query};
+use crate::extract::Path;
 use crate::generate::{checked, encode_prompt, generate_with};
 use crate::model::Cost;
 use crate::native::queries::{completion, reading};
 use crate::native::{Pagination, changes, documents, status};
 use crate::partner::{Beside, Mode, beside};
 use crate::problem;
-use crate::server::Chosen;
+use crate::server::{Chosen, ChosenWith};
 use crate::tasks::{Documents, TaskHandle, TaskKind};
 use axum::http::StatusCode;
 use memo_store::{
@@ -215,13 +215,13 @@ async fn history(
     app: &App,
     arguments::History { id, limit }: arguments::History,
 ) -> Result<Value, ApiError> {
-    let model = Chosen(App::clone(app));
+    let app = App::clone(app);
     let limit = limit.unwrap_or(20).clamp(1, 1000);
     let Some(id) = id else {
         let pagination = Pagination { limit: Some(limit), offset: 0 };
-        return json(&changes::log(model, Query(pagination)).await?.0);
+        return json(&changes::log(ChosenWith(app, pagination)).await?.0);
     };
-    let mut list = documents::history(model, Path(id)).await?.0;
+    let mut list = documents::history(Chosen(app), Path(id)).await?.0;
     list.transactions.reverse();
     list.transactions.truncate(limit);
     json(&list)

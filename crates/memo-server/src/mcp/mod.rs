@@ -17,9 +17,8 @@ pub(crate) use self::answer::{Access, Refusal, Reply, Request, answer};
 use crate::caller::CALLER;
 use crate::config::Permission;
 use crate::guard::Granted;
-use crate::server::{Chosen, Server};
+use crate::server::{Server, chosen};
 use crate::share::Member;
-use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -74,7 +73,7 @@ impl Handler {
                     let Some(mut parts) = context.extensions.get::<Parts>().cloned() else {
                         return Err(Refusal::internal());
                     };
-                    let Chosen(app) = Chosen::from_request_parts(&mut parts, server).await?;
+                    let app = chosen(&parts, server).await?;
                     let Some(granted) = parts.extensions.remove::<Granted>() else {
                         return Err(Refusal::internal());
                     };

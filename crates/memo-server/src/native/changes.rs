@@ -2,9 +2,9 @@
 
 use super::{ChangeOptions, Pagination, TransactionList, respond};
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::{Json, Path, Query};
+use crate::extract::{Json, Path};
 use crate::model::Cost;
-use crate::server::Chosen;
+use crate::server::{Chosen, ChosenWith};
 use crate::tasks::{Task, TaskKind};
 use axum::response::Response;
 use memo_store::{ChangeReport, EditReport, Store};
@@ -14,8 +14,7 @@ use utoipa::ToSchema;
 /// All changes, the newest first.
 #[utoipa::path(get, path = "/api/transactions", tag = "changes", params(Pagination), responses((status = 200, body = TransactionList)))]
 pub(crate) async fn log(
-    Chosen(app): Chosen,
-    Query(pagination): Query<Pagination>,
+    ChosenWith(app, pagination): ChosenWith<Pagination>,
 ) -> Result<axum::Json<TransactionList>, ApiError> {
     let all = app.read(|_, snapshot| Ok(snapshot.log()?)).await?;
     let total = all.len();

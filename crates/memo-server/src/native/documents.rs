@@ -3,9 +3,9 @@
 use super::{ChangeOptions, Pagination, TransactionList, respond};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::{Json, Path, Query};
+use crate::extract::{Json, Path};
 use crate::model::Cost;
-use crate::server::Chosen;
+use crate::server::{Chosen, ChosenWith};
 use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
 use crate::workers::Seat;
 use axum::body::Bytes;
@@ -49,8 +49,7 @@ pub(crate) struct DocumentQuery {
 /// Lists documents, the newest first.
 #[utoipa::path(get, path = "/api/documents", tag = "documents", params(DocumentQuery), responses((status = 200, body = DocumentList)))]
 pub(crate) async fn list(
-    Chosen(app): Chosen,
-    Query(DocumentQuery { search, state, limit, offset }): Query<DocumentQuery>,
+    ChosenWith(app, DocumentQuery { search, state, limit, offset }): ChosenWith<DocumentQuery>,
 ) -> Result<axum::Json<DocumentList>, ApiError> {
     let list = app.read(move |_, snapshot| {
         let search = search.unwrap_or_default().to_lowercase();
@@ -82,9 +81,8 @@ pub(crate) struct VersionQuery {
 /// Shows a document.
 #[utoipa::path(get, path = "/api/documents/{id}", tag = "documents", params(("id" = String, Path), VersionQuery), responses((status = 200, body = DocumentText), (status = 404, body = ErrorBody)))]
 pub(crate) async fn show(
-    Chosen(app): Chosen,
+    ChosenWith(app, VersionQuery { version }): ChosenWith<VersionQuery>,
     Path(id): Path<String>,
-    Query(VersionQuery { version }): Query<VersionQuery>,
 ) -> Result<axum::Json<DocumentText>, ApiError> {
     let shown = app.read(move |_, snapshot| {
         if let Some(number) = version
@@ -172,8 +170,7 @@ pub(crate) struct UploadQuery {
 /// Memorizes a file, read as `memo memorize` reads it.
 #[utoipa::path(post, path = "/api/upload", tag = "documents", params(UploadQuery), request_body(content = String, content_type = "application/octet-stream", description = "The file: text in UTF-8, a page of HTML or a Word document by the end of its name, or any bytes if the tokenizer is `bytes`"), responses((status = 200, body = MemorizeReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
 pub(crate) async fn upload(
-    Chosen(app): Chosen,
-    Query(UploadQuery { id, reason, wait }): Query<UploadQuery>,
+    ChosenWith(app, UploadQuery { id, reason, wait }): ChosenWith<UploadQuery>,
     headers: HeaderMap,
     body: Result<Bytes, axum::extract::rejection::BytesRejection>,
 ) -> Result<Response, ApiError> {

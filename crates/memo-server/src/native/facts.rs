@@ -2,9 +2,9 @@
 
 use super::respond;
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::{Json, Query};
+use crate::extract::Json;
 use crate::model::Cost;
-use crate::server::Chosen;
+use crate::server::{Chosen, ChosenWith};
 use crate::tasks::{Task, TaskKind};
 use axum::response::Response;
 use memo_knowledge::{Triple, TriplePattern};
@@ -54,8 +54,7 @@ pub(crate) struct FactQuery {
 /// Names are taken as they are written or, where there is none such, in any case.
 #[utoipa::path(get, path = "/api/facts", operation_id = "ask_facts", tag = "knowledge", params(FactQuery), responses((status = 200, body = Facts)))]
 pub(crate) async fn ask(
-    Chosen(app): Chosen,
-    Query(FactQuery { subject, predicate, object, limit }): Query<FactQuery>,
+    ChosenWith(app, FactQuery { subject, predicate, object, limit }): ChosenWith<FactQuery>,
 ) -> Result<axum::Json<Facts>, ApiError> {
     let pattern = FactPattern { subject, predicate, object }.into();
     let limit = limit.unwrap_or(50).clamp(1, 1000);

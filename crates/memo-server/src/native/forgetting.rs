@@ -3,8 +3,8 @@
 use super::facts::FactPattern;
 use super::{ChangeOptions, respond};
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::{Json, Path, Query};
-use crate::server::Chosen;
+use crate::extract::{Json, Path};
+use crate::server::{Chosen, ChosenWith};
 use crate::tasks::{Task, TaskKind};
 use axum::response::{IntoResponse, Response};
 use memo_store::{
@@ -94,9 +94,8 @@ pub(crate) async fn forget(
 /// Forgets a document for good.
 #[utoipa::path(delete, path = "/api/documents/{id}", tag = "forgetting", params(("id" = String, Path), ChangeOptions), responses((status = 200, body = Receipt), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 507, body = ErrorBody)))]
 pub(crate) async fn forget_document(
-    Chosen(app): Chosen,
+    ChosenWith(app, ChangeOptions { reason, wait }): ChosenWith<ChangeOptions>,
     Path(id): Path<String>,
-    Query(ChangeOptions { reason, wait }): Query<ChangeOptions>,
 ) -> Result<Response, ApiError> {
     let request = ForgetRequest { document: Some(id), reason, wait, ..ForgetRequest::default() };
     forget(Chosen(app), Json(request)).await

@@ -2,9 +2,9 @@
 
 use super::{Pagination, respond};
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::{Json, Path, Query};
+use crate::extract::{Json, Path};
 use crate::model::Cost;
-use crate::server::Chosen;
+use crate::server::{Chosen, ChosenWith};
 use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
 use axum::response::Response;
 use memo_knowledge::{Graph, GraphFormat, GraphOptions};
@@ -23,8 +23,7 @@ pub(crate) struct GraphList {
 /// Lists the live graphs.
 #[utoipa::path(get, path = "/api/graphs", operation_id = "list_graphs", tag = "knowledge", params(Pagination), responses((status = 200, body = GraphList)))]
 pub(crate) async fn list(
-    Chosen(app): Chosen,
-    Query(pagination): Query<Pagination>,
+    ChosenWith(app, pagination): ChosenWith<Pagination>,
 ) -> Result<axum::Json<GraphList>, ApiError> {
     let graphs = app.read(|_, snapshot| Ok(snapshot.graphs()?)).await?;
     let total = graphs.len();
@@ -53,9 +52,8 @@ pub(crate) struct ExportedGraph {
 /// A graph as a file for other programs.
 #[utoipa::path(get, path = "/api/graphs/{id}", operation_id = "export_graph", tag = "knowledge", params(("id" = String, Path), ExportQuery), responses((status = 200, body = ExportedGraph), (status = 404, body = ErrorBody, description = "There is no such graph"), (status = 409, body = ErrorBody, description = "It was forgotten")))]
 pub(crate) async fn export(
-    Chosen(app): Chosen,
+    ChosenWith(app, ExportQuery { format }): ChosenWith<ExportQuery>,
     Path(document): Path<String>,
-    Query(ExportQuery { format }): Query<ExportQuery>,
 ) -> Result<axum::Json<ExportedGraph>, ApiError> {
     let format = format.as_deref().map_or(Ok(GraphFormat::Turtle), named)?;
     let exported = app.read(move |_, snapshot| {

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 /// A prompt whose continuation is to be taken apart.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct BreakdownRequest {
     prompt: String,
     /// The number of candidates, 5 by default.

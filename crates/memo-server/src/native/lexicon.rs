@@ -1,8 +1,8 @@
 //! The lexicon of the model: how large it is, which classes a word has, and which words a class.
 
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::{Json, Path, Query};
-use crate::server::Chosen;
+use crate::extract::{Json, Path};
+use crate::server::{Chosen, ChosenWith};
 use memo::lexicon::Lexicon;
 use memo::words::each_unit;
 use memo_store::{ClassMembers, Error, LexiconStats, Snapshot, WordClass};
@@ -56,9 +56,8 @@ pub(crate) struct ClassQuery {
 /// The first words of a class.
 #[utoipa::path(get, path = "/api/lexicon/classes/{class}", operation_id = "show_class", tag = "lexicon", params(("class" = String, Path), ClassQuery), responses((status = 200, body = ClassMembers), (status = 404, body = ErrorBody, description = "The model has no lexicon, or that no such class")))]
 pub(crate) async fn class(
-    Chosen(app): Chosen,
+    ChosenWith(app, ClassQuery { limit }): ChosenWith<ClassQuery>,
     Path(class): Path<String>,
-    Query(ClassQuery { limit }): Query<ClassQuery>,
 ) -> Result<axum::Json<ClassMembers>, ApiError> {
     let limit = limit.unwrap_or(50).min(1000);
     let members = app.read(move |_, snapshot| Ok(snapshot.class_members(&class, limit)?));
@@ -67,6 +66,7 @@ pub(crate) async fn class(
 
 /// A text whose words are looked up.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct LookUpRequest {
     text: String,
 }

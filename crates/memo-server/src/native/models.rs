@@ -2,7 +2,7 @@
 
 use crate::config::Permission;
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::Json;
+use crate::extract::{Json, NoParameters, Query};
 use crate::guard::Granted;
 use crate::server::Server;
 use axum::Extension;
@@ -34,6 +34,7 @@ pub(crate) struct ServedModels {
 #[utoipa::path(get, path = "/api/models", operation_id = "list_models", tag = "models", responses((status = 200, body = ServedModels)))]
 pub(crate) async fn list(
     State(server): State<Server>,
+    Query(NoParameters {}): Query<NoParameters>,
     Extension(Granted { permission, .. }): Extension<Granted>,
 ) -> Result<axum::Json<ServedModels>, ApiError> {
     let models = server.models.list().await?;
@@ -55,6 +56,7 @@ pub(crate) struct NewModelRequest {
 #[utoipa::path(post, path = "/api/models", operation_id = "create_model", tag = "models", request_body = NewModelRequest, responses((status = 201, body = ServedModel), (status = 409, body = ErrorBody, description = "There is one of this name, or the server makes none")))]
 pub(crate) async fn create(
     State(server): State<Server>,
+    Query(NoParameters {}): Query<NoParameters>,
     Json(NewModelRequest { name }): Json<NewModelRequest>,
 ) -> Result<(StatusCode, axum::Json<ServedModel>), ApiError> {
     let app = server.models.create(name).await?;

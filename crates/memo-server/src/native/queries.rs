@@ -2,10 +2,10 @@
 
 use crate::app::{App, AppState};
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::{Json, Query};
+use crate::extract::Json;
 use crate::generate::{check_prompt, checked, encode_prompt, generate_with, score};
 use crate::partner::{Beside, Mode, PartnerExplanation, WeightField, beside};
-use crate::server::Chosen;
+use crate::server::{Chosen, ChosenWith};
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use memo::readout::Sampling;
@@ -23,6 +23,7 @@ use utoipa::{IntoParams, ToSchema};
 
 /// A prompt to continue, and how.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct CompleteRequest {
     prompt: String,
     /// The most tokens to generate, 64 by default.
@@ -202,6 +203,7 @@ fn event(name: &str, data: &impl Serialize) -> Event {
 
 /// A text to look up.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct TextRequest {
     text: String,
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
@@ -265,6 +267,7 @@ pub(crate) enum TextOrTokens {
 
 /// A prompt whose continuation is to be explained.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ExplainRequest {
     /// A text, or tokens. A token of a completion is explained by the tokens before it; where the completion has `continued`, these
     /// begin with its `tokens`.
@@ -332,6 +335,7 @@ pub(crate) async fn explain(
 
 /// A text to find, and how.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct FindRequest {
     text: String,
     /// Whether `Owl` finds `owl`.
@@ -374,8 +378,7 @@ pub(crate) struct ClosestQuery {
 /// The passages of live documents that share the rarest words with a text.
 #[utoipa::path(get, path = "/api/closest", tag = "reading", params(ClosestQuery), responses((status = 200, body = ClosestPassages)))]
 pub(crate) async fn closest(
-    Chosen(app): Chosen,
-    Query(ClosestQuery { text, limit }): Query<ClosestQuery>,
+    ChosenWith(app, ClosestQuery { text, limit }): ChosenWith<ClosestQuery>,
 ) -> Result<axum::Json<ClosestPassages>, ApiError> {
     let limit = limit.unwrap_or(5).clamp(1, 1000);
     let closest = app.read(move |_, snapshot| Ok(snapshot.closest(&text, limit)?));

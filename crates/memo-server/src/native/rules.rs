@@ -3,9 +3,9 @@
 use super::{Pagination, respond};
 use crate::app::App;
 use crate::error::{ApiError, ErrorBody};
-use crate::extract::{Json, Query};
+use crate::extract::Json;
 use crate::model::Cost;
-use crate::server::Chosen;
+use crate::server::{Chosen, ChosenWith};
 use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
 use axum::response::Response;
 use memo_knowledge::Rules;
@@ -25,8 +25,7 @@ pub(crate) struct RuleList {
 /// Lists the rules, with how much follows by each.
 #[utoipa::path(get, path = "/api/rules", operation_id = "list_rules", tag = "knowledge", params(Pagination), responses((status = 200, body = RuleList)))]
 pub(crate) async fn list(
-    Chosen(app): Chosen,
-    Query(pagination): Query<Pagination>,
+    ChosenWith(app, pagination): ChosenWith<Pagination>,
 ) -> Result<axum::Json<RuleList>, ApiError> {
     let rules = app.read(|_, snapshot| Ok(snapshot.rules()?)).await?;
     let total = rules.len();
@@ -73,6 +72,7 @@ pub(crate) async fn add(
 
 /// Rules to try.
 #[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct RulesPreviewRequest {
     /// The name of the document that would hold them, `rules` by default; where it is there already, they would replace it.
     id: Option<String>,
@@ -148,8 +148,7 @@ pub(crate) struct Derivation {
 /// Why something follows: rules, sentences and facts, step by step.
 #[utoipa::path(get, path = "/api/why", operation_id = "why", tag = "knowledge", params(WhyQuery), responses((status = 200, body = Derivation)))]
 pub(crate) async fn why(
-    Chosen(app): Chosen,
-    Query(WhyQuery { statement }): Query<WhyQuery>,
+    ChosenWith(app, WhyQuery { statement }): ChosenWith<WhyQuery>,
 ) -> Result<axum::Json<Derivation>, ApiError> {
     let steps = app.read(move |_, snapshot| Ok(snapshot.why(&statement)?)).await?;
     Ok(axum::Json(Derivation { steps }))

@@ -50,6 +50,32 @@ async fn a_key_that_reads_sees_and_calls_only_what_reads() {
     server.stop().await;
 }
 
+/// An agent is advised what it has: tools.
+#[tokio::test]
+async fn what_is_not_there_is_said_in_words_of_the_tools() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    let cases = [
+        (
+            "forget",
+            json!({"ids": ["nobody"]}),
+            "there is no document \"nobody\"; `recall` finds them",
+        ),
+        (
+            "forget",
+            json!({"source": "nobody"}),
+            "no document fits; `recall` finds them with their labels",
+        ),
+        ("undo", json!({"transaction": 77}), "there is no transaction 77; `history` lists them"),
+    ];
+    for (name, arguments, message) in cases {
+        let call = json!({"name": name, "arguments": arguments});
+        let (_, called) = send(&mut client, &[], "tools/call", call).await;
+        assert_eq!(called["result"]["content"][0]["text"], message, "{called}");
+    }
+    server.stop().await;
+}
+
 #[tokio::test]
 async fn pages_from_elsewhere_and_other_methods_are_refused() {
     let server = Server::small().await;

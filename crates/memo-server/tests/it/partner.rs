@@ -169,8 +169,13 @@ async fn a_partner_that_fails_is_an_error_and_never_a_hang() {
     ];
     for (manner, status, message) in failures {
         fake.be(manner);
-        for path in ["/api/complete", "/v1/completions", "/api/explain"] {
-            let answer = client.post(path, &question("both")).await;
+        let explaining = json!({"prompt": question("both")["prompt"], "mode": "both"});
+        for (path, asked) in [
+            ("/api/complete", question("both")),
+            ("/v1/completions", question("both")),
+            ("/api/explain", explaining),
+        ] {
+            let answer = client.post(path, &asked).await;
             assert_eq!(answer.status, status, "{manner:?} {path}: {}", answer.text());
             let error = &answer.json()["error"];
             assert_eq!(error["code"], "partner");

@@ -107,14 +107,107 @@ async fn what_cannot_be_read_is_said_in_words() {
     assert_eq!((answer.status, &answer.json()["error"]["message"]), (400, &json!(message)));
 }
 
-/// A misspelt parameter is not left out without a word.
+/// A misspelt parameter is not left out without a word, wherever it is.
 #[tokio::test]
 async fn unknown_parameters_are_refused() {
     let server = Server::small().await;
-    let answer = server.client().await.get("/api/documents?model=m&name=owl").await;
-    let known = "`search`, `state`, `limit`, `offset`";
-    let message = format!("the parameter `name` is not known here; there is {known}");
-    assert_eq!((answer.status, &answer.json()["error"]["message"]), (400, &json!(message)));
+    let mut client = server.client().await;
+    let cases = [
+        ("/api/documents?model=m&name=owl", "`search`, `state`, `limit`, `offset`, `model`"),
+        ("/api/closest?text=owl&name=owl", "`text`, `limit`, `model`"),
+        ("/api/documents/owl?name=owl", "`version`, `model`"),
+        ("/api/stats?name=owl", "`model`"),
+    ];
+    for (path, known) in cases {
+        let answer = client.get(path).await;
+        let message = format!("the parameter `name` is not known here; there is {known}");
+        assert_eq!((answer.status, &answer.json()["error"]["message"]), (400, &json!(message)));
+    }
+    let head = [("content-type", "application/json")];
+    let described = client.found("/openapi.json").await;
+    for (path, operations) in described["paths"].as_object().unwrap() {
+        // OpenAI's API ignores what it does not know, and what watches a server asks as it likes.
+        let own = path.starts_with("/api/") || path.contains("token");
+        for method in operations.as_object().unwrap().keys().filter(|_| own) {
+            let method = Method::from_bytes(method.to_uppercase().as_bytes()).unwrap();
+            let asked = format!("{}?mdel=m", path.replace(['{', '}'], ""));
+            let answer = client.send(method, &asked, &head, b"{}".to_vec()).await;
+            assert_eq!(answer.status, 400, "{asked}: {}", answer.text());
+            let message = answer.json()["error"]["message"].to_string();
+            assert!(message.contains("the parameter `mdel` is not known"), "{asked}: {message}");
+        }
+    }
+}
+
+/// Nor is a misspelt field, of what is asked as of what is changed.
+#[tokio::test]
+async fn unknown_fields_of_the_native_api_are_refused() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    let head = [("content-type", "application/json")];
+    let described = client.found("/openapi.json").await;
+    for (path, operations) in described["paths"].as_object().unwrap() {
+        let known = &operations["post"]["requestBody"]["content"]["application/json"]["schema"];
+        let Some(known) = known["$ref"].as_str().filter(|_| path.starts_with("/api/")) else {
+            continue;
+        };
+        let name = known.rsplit('/').next().unwrap();
+        let fields = &described["components"]["schemas"][name]["properties"];
+        let fields = fields.as_object().unwrap().keys().map(|field| format!("`{field}`"));
+        let body = json!({"colour": "red"}).to_string().into_bytes();
+        let asked = path.replace("{id}", "1");
+        let answer = client.send(Method::POST, &asked, &head, body).await;
+        let error = &answer.json()["error"];
+        assert_eq!((answer.status, &error["param"]), (400, &json!("colour")), "{path}: {error}");
+        for field in fields {
+            assert!(error["message"].as_str().unwrap().contains(&field), "{path}: {error}");
+        }
+    }
+}
+
+/// Who asks over HTTP has no terminal to type commands into.
+#[tokio::test]
+async fn errors_say_what_a_client_of_the_api_can_do() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    let documents = "`GET /api/documents` lists them";
+    let nobody = format!("there is no document \"nobody\"; {documents}");
+    let lexicon = "the model has no lexicon; `POST /api/rebuild` with a `lexicon` gives it one";
+    let cases = [
+        (client.get("/api/documents/nobody").await, nobody.clone()),
+        (client.delete("/api/documents/nobody").await, nobody),
+        (
+            client.post("/api/forget", &json!({"labels": {"from": "nobody"}})).await,
+            format!("no document fits; {documents} with their labels"),
+        ),
+        (
+            client.post("/api/transactions/77/rollback", &json!({})).await,
+            "there is no transaction 77; `GET /api/transactions` lists them".to_owned(),
+        ),
+        (client.get("/api/lexicon").await, lexicon.to_owned()),
+    ];
+    for (answer, message) in cases {
+        assert_eq!((answer.status, &answer.json()["error"]["message"]), (404, &json!(message)));
+    }
+    let conflict = "Volvo\tcar\nVolvo\tship\n";
+    let answer = client.post("/api/rebuild", &json!({"lexicon": conflict})).await;
+    let message = answer.json()["error"]["message"].to_string();
+    assert!(message.ends_with("leave one out\""), "{message}");
+}
+
+/// A compressed text is not memorized as the bytes that it was sent as.
+#[tokio::test]
+async fn a_body_that_is_compressed_is_refused() {
+    let server = Server::small().await;
+    let mut client = server.client().await;
+    let upload = [("content-type", "application/octet-stream"), ("content-encoding", "gzip")];
+    let answer = client.send(Method::POST, "/api/upload?id=owl", &upload, b"\x1f\x8b".into()).await;
+    let message = "compressed requests are not read; send the body without `Content-Encoding`";
+    assert_eq!((answer.status, &answer.json()["error"]["message"]), (415, &json!(message)));
+    let plain = [("content-type", "application/octet-stream"), ("content-encoding", "identity")];
+    let answer =
+        client.send(Method::POST, "/api/upload?id=owl", &plain, b"The owl reads.".into()).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
 }
 
 /// What a parser refuses although it may be JSON is not called something else.
