@@ -31,16 +31,21 @@ pub(super) fn page(results: &Results, data: &Data, provenance: Provenance) -> Pa
         .prose(COST)
 }
 
-const CAPTION: &str = "Left: records judged after so many edits were made on top of each other. Middle: how often a paraphrase prefers the new target, by the number of \
-     tokens at its end that it shares with the edited prompt. Right: the weight that edits needed (0: the memory said so already).";
+const CAPTION: &str = "Left: records judged after so many edits were made on top of each other. Right: how often a paraphrase prefers the new target, by the number of \
+     tokens at its end that it shares with the edited prompt. Bars are intervals of 95 %.";
 
 /// The case that the page is mostly about.
 fn main(results: &Results) -> Option<&Outcome> {
     results.iter().find(|(case, _)| *case == Case::Together).map(|(_, edited)| edited)
 }
 
+/// A share in percent; what is less than all is never rounded to 100.
+fn hundredths(share: f64) -> f64 {
+    if share < 1.0 { (100.0 * share).min(99.9) } else { 100.0 }
+}
+
 fn percent(share: Share) -> String {
-    format!("{:.1} %", 100.0 * share.value())
+    format!("{:.1} %", hundredths(share.value()))
 }
 
 fn summary(results: &Results) -> String {
@@ -117,9 +122,9 @@ fn verdicts(results: &Results, of: fn(Answer) -> Share, score: fn(&Verdict) -> f
         for (name, verdict) in [("before", &edited.before), ("after", &edited.after)] {
             let Verdict { efficacy, paraphrase, specificity } = *verdict;
             let mut row = vec![case.name().into(), name.into()];
-            let share = |answer| Cell::Number(100.0 * of(answer).value(), 1);
+            let share = |answer| Cell::Number(hundredths(of(answer).value()), 1);
             row.extend([efficacy, paraphrase, specificity].map(share));
-            row.push(Cell::Number(100.0 * score(verdict), 1));
+            row.push(Cell::Number(hundredths(score(verdict)), 1));
             table.push(row);
         }
     }
@@ -143,7 +148,7 @@ fn endings(results: &Results) -> Table {
     let Some(edited) = main(results) else { return table };
     for (length, (before, after)) in edited.endings.iter().enumerate() {
         let share = |share: Share| {
-            if share.tried == 0 { Cell::Empty } else { Cell::Number(100.0 * share.value(), 1) }
+            if share.tried == 0 { Cell::Empty } else { Cell::Number(hundredths(share.value()), 1) }
         };
         table.push(vec![
             ending(length).into(),
@@ -223,58 +228,35 @@ fn all_numbers(results: &Results) -> Table {
 
 fn figure(results: &Results) -> Figure {
     let Some(edited) = main(results) else { return Figure::new(1, 100.0) };
-    Figure::new(3, 300.0).chart(curve(edited)).chart(by_ending(edited)).chart(weights(edited))
+    Figure::new(2, 300.0).chart(curve(edited)).chart(by_ending(edited))
 }
 
 fn curve(edited: &Outcome) -> Chart {
-    let points = |of: fn(&Verdict) -> Answer| -> Vec<(f64, f64)> {
-        let point = |(edits, verdict): &(usize, Verdict)| {
-            (*edits as f64, 100.0 * of(verdict).preferred.value())
-        };
-        edited.curve.iter().map(point).collect()
+    let points = |of: fn(&Verdict) -> Answer| {
+        edited.curve.iter().map(move |(edits, verdict)| (*edits as f64, of(verdict).preferred))
     };
-    let x = Axis::log("edits made");
-    let y = Axis::linear("wanted target preferred, %").range(0.0, 104.0);
-    Chart::new("Edits together", x, y)
-        .series(Series::new("efficacy", Style::new(0).mark(Mark::Circle), points(|v| v.efficacy)))
-        .series(Series::new(
-            "specificity",
-            Style::new(2).mark(Mark::Square),
-            points(|v| v.specificity),
-        ))
-        .series(Series::new(
-            "paraphrase",
-            Style::new(1).mark(Mark::Triangle),
-            points(|v| v.paraphrase),
-        ))
+    let series = |name: &str, colour: usize, mark: Mark, of: fn(&Verdict) -> Answer| {
+        Series::shares(name, Style::new(colour).mark(mark), points(of))
+    };
+    let y = Axis::linear("share that prefers the wanted target").range(0.0, 1.0);
+    Chart::new("Edits together", Axis::log("edits made"), y)
+        .series(series("efficacy", 0, Mark::Circle, |v| v.efficacy))
+        .series(series("specificity", 2, Mark::Square, |v| v.specificity))
+        .series(series("paraphrase", 1, Mark::Triangle, |v| v.paraphrase))
 }
 
 fn by_ending(edited: &Outcome) -> Chart {
-    let points = |of: fn(&(Answer, Answer)) -> Answer| -> Vec<(f64, f64)> {
+    let points = |of: fn(&(Answer, Answer)) -> Answer| {
         let known = edited.endings.iter().enumerate().filter(|(_, e)| e.1.preferred.tried > 0);
-        known.map(|(length, e)| (length as f64, 100.0 * of(e).preferred.value())).collect()
+        known.map(move |(length, e)| (length as f64, of(e).preferred))
     };
     let ticks: Vec<f64> = (0..ENDINGS).map(|length| length as f64).collect();
     let x = Axis::linear("tokens of ending in common (last: or more)")
         .range(-0.3, ENDINGS as f64 - 0.7)
         .ticks(&ticks);
-    let y = Axis::linear("new target preferred, %").range(0.0, 104.0);
+    let y = Axis::linear("share that prefers the new target").range(0.0, 1.0);
     let before = Style::new(6).mark(Mark::Ring).dash(Dash::Dashed);
     Chart::new("Paraphrases", x, y)
-        .series(Series::new("before the edits", before, points(|e| e.0)))
-        .series(Series::new("paraphrase", Style::new(1).mark(Mark::Triangle), points(|e| e.1)))
-}
-
-fn weights(edited: &Outcome) -> Chart {
-    let all = edited.edits.max(1) as f64;
-    let points = edited.weights.iter().enumerate();
-    let points = points.map(|(weight, n)| (weight as f64, 100.0 * *n as f64 / all)).collect();
-    let ticks: Vec<f64> = (0..9).map(f64::from).collect();
-    let x = Axis::linear("weight").range(-0.3, 8.3).ticks(&ticks);
-    let y = Axis::linear("edits, %").range(0.0, 104.0);
-    Chart::new("Weight that an edit needed", x, y).series(Series::new(
-        "edits by weight",
-        Style::new(3).mark(Mark::Diamond),
-        points,
-    ))
+        .series(Series::shares("before the edits", before, points(|e| e.0)))
+        .series(Series::shares("paraphrase", Style::new(1).mark(Mark::Triangle), points(|e| e.1)))
 }

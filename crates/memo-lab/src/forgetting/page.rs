@@ -45,8 +45,7 @@ const CAPTION: &str = "Above: the log-likelihoods of the tokens of forgotten ans
 fn summary(results: &Results) -> String {
     let mut out = String::from(
         "Questions and answers about authors are memorized; some authors are forgotten. After that the memory is, bit for bit, one that never \
-         knew them, so every measure of what is left of them is that of a memory that never knew them. What was kept is recalled as before, or a little \
-         better: there is less beside it.\n",
+         knew them, so every measure of what is left of them is that of a memory that never knew them. What was kept is recalled as before.\n",
     );
     for (level, result) in results {
         let Outcome { before, after, kept_before, kept_after, .. } = result;
@@ -91,7 +90,7 @@ fn set_up(results: &Results, tokenizer: &str, asked: usize) -> String {
 
 const LEFT: &str = "
 *Never knew them* is a memory of the kept documents alone, with the same seed: forgetting must equal it, and does. That makes the p-value 1 by construction, so \
-there is a second, harder comparison: *another seed* is a memory of the kept documents whose keys and codes are all different. It shows how far two memories that \
+there is a second, harder comparison: *another seed* is a memory of the kept documents whose contexts all have other hashes. It shows how far two memories that \
 never knew the text differ by chance, and is what a test would see that knows nothing of the digest. Tokens of one answer are not \
 independent, so a p-value over tokens is rather too small; one over answers is not.
 

@@ -149,10 +149,23 @@ impl<'a> Results<'a> {
         (0..self.grid.iterations).filter_map(at).collect()
     }
 
-    fn chart(&self, title: &str) -> Chart {
+    fn chart(&self, title: &str, least: f64) -> Chart {
         let most = tokens(self.grid, self.last()) as f64;
         let x = Axis::linear("tokens memorized").range(0.0, most);
-        Chart::new(title, x, Axis::linear("recall").range(0.0, 1.0))
+        Chart::new(title, x, Axis::linear("recall").range(least, 1.0))
+    }
+
+    /// The tenth below all points of some curves, ours and the authors'.
+    fn least(&self, curves: &[Curve]) -> f64 {
+        let points = |curve: &Curve| {
+            let curve = *curve;
+            (0..self.grid.iterations).flat_map(move |iteration| {
+                let ours = self.recall(curve, iteration).map(|share| share.interval().0);
+                ours.into_iter().chain(self.authors.recall(&curve, iteration))
+            })
+        };
+        let least = curves.iter().flat_map(points).fold(1.0, f64::min);
+        (10.0 * least).floor() / 10.0
     }
 
     /// One of our curves and the authors' beside it.
@@ -178,7 +191,7 @@ impl<'a> Results<'a> {
         };
         let dims = self.distinct(|c| c.dim);
         for &decoys in &decoys {
-            let mut chart = self.chart(&format!("3 layers, {decoys} decoys"));
+            let mut chart = self.chart(&format!("3 layers, {decoys} decoys"), 0.0);
             for (colour, dim) in dims.iter().enumerate().filter(|(_, dim)| there(dim, decoys)) {
                 let curve = Curve { engine, dim: *dim, layers: 3, decoys };
                 chart = self.pair(chart, curve, &format!("d = {dim}"), colour);
@@ -189,12 +202,15 @@ impl<'a> Results<'a> {
             let Some(&dim) = dims.iter().rfind(|dim| there(dim, decoys)) else {
                 continue;
             };
-            let mut chart = self.chart(&format!("d = {dim}, {decoys} decoys"));
-            for (colour, layers) in [(4, 1), (5, 2), (6, 3)] {
-                let curve = Curve { engine, dim, layers, decoys };
-                if self.filled.contains_key(&curve) {
-                    chart = self.pair(chart, curve, &format!("l = {layers}"), colour);
-                }
+            let curves: Vec<Curve> = [1, 2, 3]
+                .map(|layers| Curve { engine, dim, layers, decoys })
+                .into_iter()
+                .filter(|curve| self.filled.contains_key(curve))
+                .collect();
+            let mut chart = self.chart(&format!("d = {dim}, {decoys} decoys"), self.least(&curves));
+            for curve in curves {
+                let layers = curve.layers;
+                chart = self.pair(chart, curve, &format!("l = {layers}"), layers + 3);
             }
             figure = figure.chart(chart);
         }
@@ -370,7 +386,7 @@ impl<'a> Results<'a> {
         let mut figure = Figure::new(decoys.len(), 270.0);
         for &dim in dims {
             for &decoys in &decoys {
-                let mut chart = self.chart(&format!("d = {dim}, l = 3, {decoys} decoys"));
+                let mut chart = self.chart(&format!("d = {dim}, l = 3, {decoys} decoys"), 0.0);
                 for (colour, engine, name) in [
                     (0, Engine::Hadamard, "dense: Hadamard"),
                     (3, Engine::Gaussian, "dense: Gaussian"),
@@ -543,7 +559,7 @@ pub(super) fn page(results: &Results<'_>, provenance: Provenance) -> Page {
     );
     let page = Page::new("layers", "Several layers: the paper's Fig. 4", results.data(), provenance)
         .prose("How much random text MeMo memorizes, by dimension and number of layers, and whether more layers see through decoys.")
-        .figure("layers", "Recall against tokens memorized. Above: three layers, by dimension. Below: the dimension fixed, by number of layers. \
+        .figure("layers", "Recall against tokens memorized. Above: three layers, by dimension. Below: the dimension fixed, by number of layers; recall begins at the tenth below the curves. \
              Gaussian codes, with intervals of 95 %; rings and broken lines are the authors' own results.", results.figure())
         .heading("What was done")
         .prose(set_up)

@@ -51,7 +51,7 @@ says how many times the sparse engine's fastest rate is above.";
 
 fn set_up() -> String {
     format!(
-        "A vocabulary of {n}. The sparse engine is filled with text as its cells are for ({PARAMETERS_PER_TOKEN} a token), whose words are as frequent as Zipf's law says and whose phrases come back; \
+        "A vocabulary of {n}. The sparse engine here is `memo::superposed`, which has a size and cells that contexts share; [docs/engine.md](../engine.md) has the figures of `memo::sparse`, which keeps models. It is filled with text as its cells are for ({PARAMETERS_PER_TOKEN} a token), whose words are as frequent as Zipf's law says and whose phrases come back; \
          the clock runs for the last half of it, or the last million tokens. The dense engine (four heads, three layers, computed recall) memorizes chunks of 1,024 random tokens. Every rate is the best of a few rounds, the bounds' too: what else the machine does \
          only ever adds time. Bounds are measured beside each row, with the same threads, because this machine did other work too: shares say more than rates. A query is a prompt of 64 tokens.",
         n = thousands(u64::from(VOCABULARY))
