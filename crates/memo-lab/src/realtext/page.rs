@@ -1,7 +1,7 @@
 //! The page of texts.
 
 use super::{Engine, Point, Report};
-use crate::figure::{Axis, Chart, Figure, Mark, Series, Style};
+use crate::figure::{Axis, Chart, Dash, Figure, Mark, Series, Style};
 use crate::{Cell, Page, Provenance, Table};
 use memo_terminal::output::thousands;
 use std::fmt::Write as _;
@@ -29,7 +29,7 @@ outweighs the one time that the right token followed the long window. Frequent t
 (Of random tokens the same matrix holds what [layers](layers.md) shows.) The sparse engine reads exact counts from the shortest context to the longest and lets each correct the one before, so that an \
 exact match decides.
 
-**Perplexity** is that of the sparse engine. The paper's model has weights, not probabilities.
+**Perplexity** is that of the sparse engine. The paper's model has weights, not probabilities. Other pages have other figures for the same text: [docs/engine.md](../engine.md) holds out a fifth of the characters, not of the lines or documents, and scores all of it as one document.
 
 Rates are of this run on a machine that did other work too; [speed](speed.md) compares them with what the machine allows.";
 
@@ -173,19 +173,20 @@ fn all_numbers(results: &Results) -> Table {
 }
 
 fn style(engine: Engine) -> Style {
-    match engine {
+    let style = match engine {
         Engine::Sparse => Style::new(0).mark(Mark::Circle),
         Engine::TokensAlone => Style::new(1).mark(Mark::Triangle),
         Engine::Dense => Style::new(2).mark(Mark::Square),
-    }
+    };
+    // Texts have no order, so no line joins them.
+    style.dash(Dash::None)
 }
 
 fn figure(results: &Results) -> Figure {
     let with = |mut chart: Chart, y: fn(&Report) -> f64| {
         for engine in Engine::ALL {
-            let mut points: Vec<(f64, f64)> =
+            let points: Vec<(f64, f64)> =
                 of(results, engine).map(|r| (r.bytes_per_token, y(r))).collect();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
             if !points.is_empty() {
                 chart = chart.series(Series::new(engine.name(), style(engine), points));
             }

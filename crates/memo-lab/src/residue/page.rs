@@ -366,7 +366,7 @@ fn findings(runs: Runs<'_>) -> String {
         reads.fold((1.0f64, 0.0f64), |(low, high), s| (low.min(s.value()), high.max(s.value())));
     let _ = writeln!(
         out,
-        "- **Every recall and every distiller with inner memories leaks**: {low:.3} to {high:.3} of the tokens are read from C⁽¹⁾. What recall takes of the stored code does not matter, because the attack does not \
+        "- **Every recall and every distiller with inner memories leaks**: {low:.3} to {high:.3} of the tokens, those of both codes together, are read from C⁽¹⁾. What recall takes of the stored code does not matter, because the attack does not \
          recall: it asks whether a window is there."
     );
     let complete = numbers(runs).into_iter().flat_map(|texts| {
