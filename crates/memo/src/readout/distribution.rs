@@ -1,6 +1,7 @@
 //! A distribution over the vocabulary, kept as what each part of the memory adds to it: cheap to make, whatever the vocabulary.
 
 use super::backoff::Interpolation;
+use super::best::best;
 use super::general::General;
 use super::recent::Recent;
 use crate::sparse::prior::Prior;
@@ -15,15 +16,9 @@ pub(super) fn followed(level: Option<&Level>, token: u32) -> i64 {
 }
 
 /// Returns the more probable of two tokens; of equals, the one with the lower number.
-fn better(a: (u32, f64), b: (u32, f64)) -> (u32, f64) {
+pub(super) fn better(a: (u32, f64), b: (u32, f64)) -> (u32, f64) {
     if b.1 > a.1 || (b.1 == a.1 && b.0 < a.0) { b } else { a }
 }
-
-/// More than adding up what a token gets rounds off.
-const ROUNDING: f64 = 1e-9;
-
-/// What so many tokens get of a symbol that all probabilities are computed faster.
-const LEAST: f64 = 1e-3;
 
 /// Probabilities of the next token.
 pub struct Distribution<'m> {
@@ -182,7 +177,7 @@ impl<'m> Distribution<'m> {
     /// Returns the most probable token; of equals, the one with the lowest number.
     pub fn best(&self) -> Result<u32, Error> {
         if !self.general.is_empty() {
-            return self.best_generalized();
+            return best(self);
         }
         let recent = |token: u32| self.recent.as_ref().map_or(0.0, |recent| recent.share(token));
         let listed = self.listed.iter().map(|&(token, exact)| (token, exact + recent(token)));
@@ -207,59 +202,55 @@ impl<'m> Distribution<'m> {
         Ok(best.0)
     }
 
-    /// Returns the same where generalised contexts say something. What a token gets is what it gets at most for other reasons, and
-    /// what it gets of a few symbols. So a token that has more than another has much of one symbol at least, and few tokens have.
-    fn best_generalized(&self) -> Result<u32, Error> {
-        let all: Vec<Vec<(u32, f64)>> = self.general.iter().map(General::all).collect();
-        let general = || self.general.iter().zip(&all);
-        let whole = |token: u32, exact: f64| {
-            let p = general().fold(exact, |p, (general, all)| p + general.share_in(all, token));
-            (token, self.recent.as_ref().map_or(p, |recent| p + recent.share(token)))
-        };
-        let (mut base, mut symbols, mut most) =
-            (self.recent.as_ref().map_or(0.0, Recent::most), 0, 0.0);
-        for (general, all) in general() {
-            let (own, of) = general.base();
-            (base, symbols) = (base + own, symbols + of);
-            most = general.most(all).max(most);
-        }
-        let beside = (base + most * symbols as f64) * (1.0 + ROUNDING);
-        let mut best = (0, -1.0);
-        for &(token, exact) in &self.listed {
-            if exact + beside >= best.1 {
-                best = better(best, whole(token, exact));
-            }
-        }
-        base += self.rest * self.highest();
-        if best.1 > base + most * symbols as f64 {
-            return Ok(best.0);
-        }
-        let enough = |best: f64| (best - base) / symbols as f64 * (1.0 - ROUNDING);
-        let exact = |token: u32| {
-            if let Ok(i) = self.listed.binary_search_by_key(&token, |&(token, _)| token) {
-                return self.listed[i].1;
-            }
-            let list = &self.followers.list;
-            let found = list.binary_search_by_key(&token, |&(token, _)| token);
-            self.unlisted(token, found.map_or(0, |at| list[at].1))
-        };
-        for (general, all) in general() {
-            general.each_with(all, most, &mut |token| {
-                best = better(best, whole(token, exact(token)));
-                most
-            });
-        }
-        // Too many tokens can be the best.
-        if enough(best.1) <= LEAST {
-            return Ok((0..).zip(self.dense()?).fold((0, -1.0), better).0);
-        }
-        for (general, all) in general() {
-            general.each_with(all, enough(best.1), &mut |token| {
-                best = better(best, whole(token, exact(token)));
-                enough(best.1)
-            });
-        }
-        Ok(best.0)
+    /// Returns the probability of a token from what was read alone.
+    pub(super) fn weigh(&self, token: u32) -> f64 {
+        let listed = self.listed.binary_search_by_key(&token, |&(token, _)| token);
+        let exact = listed.map_or_else(
+            |_| {
+                let Followers { list, gains, .. } = &*self.followers;
+                let found = list.binary_search_by_key(&token, |&(token, _)| token);
+                self.of_follower(token, found.map_or(0.0, |at| self.first.of_gain(gains[at])))
+            },
+            |i| self.listed[i].1,
+        );
+        self.whole(token, exact)
+    }
+
+    /// What generalised contexts say, by level of the lexicon.
+    pub(super) fn general(&self) -> &[General<'m>] {
+        &self.general
+    }
+
+    /// Tokens that followed longer contexts, with what they get of exact ones.
+    pub(super) fn longer(&self) -> &[(u32, f64)] {
+        &self.listed
+    }
+
+    /// The last token's successors by what their counts are worth, the highest first.
+    pub(super) fn ranked_followers(&self) -> &[(u32, f64)] {
+        self.followers.ranked()
+    }
+
+    /// Tokens by what they get before any context, the most probable first.
+    pub(super) fn ranked_prior(&self) -> &[u32] {
+        self.memory.prior().order()
+    }
+
+    /// What a token gets that followed no longer context: for a count after the last one that is worth so much, and with the prior of
+    /// a token.
+    pub(super) fn of_last(&self, gain: f64, prior: Option<u32>) -> [f64; 2] {
+        let prior = prior.map_or(0.0, |token| self.prior(token));
+        [self.rest * self.first.of_gain(gain), self.rest * self.first.rest * prior]
+    }
+
+    /// The most that a token gets of the text itself.
+    pub(super) fn most_recent(&self) -> f64 {
+        self.recent.as_ref().map_or(0.0, Recent::most)
+    }
+
+    /// The number of tokens.
+    pub(super) fn vocabulary(&self) -> usize {
+        self.memory.settings().vocabulary as usize
     }
 
     /// Returns all probabilities, by token.

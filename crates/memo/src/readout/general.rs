@@ -5,8 +5,10 @@
 //! probability out among the tokens that its units begin with, as often as they did.
 
 use super::backoff::Interpolation;
+use super::best::ROUNDING;
+use crate::sparse::GENERAL;
 use crate::sparse::seek::seek;
-use crate::sparse::{Error, GeneralLevels, Level, Members, Memory, Predicted};
+use crate::sparse::{Error, GeneralLevels, Level, Members, Memory, Predicted, ranked};
 use std::sync::Arc;
 
 /// The part of a distribution that one level of the lexicon says. What a symbol gets is computed when it is asked for: the probability
@@ -96,7 +98,7 @@ impl<'m> General<'m> {
     }
 
     /// All symbols that followed contexts or the last token, in order, with what they get.
-    pub(super) fn all(&self) -> Vec<(u32, f64)> {
+    fn all(&self) -> Vec<(u32, f64)> {
         let first: &[(u32, i64)] = self.levels.first().map_or(&[], |(level, ..)| &level.list);
         let (mut a, mut b) = (first.iter().peekable(), self.predicted.list.iter().peekable());
         let mut all = Vec::with_capacity(first.len() + self.predicted.list.len());
@@ -120,22 +122,10 @@ impl<'m> General<'m> {
 
     /// What a token gets, by itself and of its classes.
     pub(super) fn share(&self, token: u32) -> f64 {
-        self.share_of(token, |symbol| self.of(symbol))
-    }
-
-    /// The same, from [`General::all`].
-    pub(super) fn share_in(&self, all: &[(u32, f64)], token: u32) -> f64 {
-        self.share_of(token, |symbol| {
-            let found = all.binary_search_by_key(&symbol, |&(symbol, _)| symbol);
-            found.map_or(0.0, |at| all[at].1)
-        })
-    }
-
-    fn share_of(&self, token: u32, of: impl Fn(u32) -> f64) -> f64 {
         let Some(before) = self.members.before.get(token as usize) else { return 0.0 };
-        let mut p = self.rest * before + of(token);
+        let mut p = self.rest * before + self.of(token);
         for member in self.members.of_token(token) {
-            p += of(self.vocabulary + member.class) * member.share;
+            p += self.of(self.vocabulary + member.class) * member.share;
         }
         self.weight * p
     }
@@ -155,45 +145,94 @@ impl<'m> General<'m> {
         all.iter_mut().zip(p).for_each(|(all, p)| *all += self.weight * p);
     }
 
-    /// The most that a token gets whatever its symbols, and how many symbols it can have: itself, and its classes.
-    pub(super) fn base(&self) -> (f64, usize) {
-        (self.weight * self.rest * self.members.highest, 1 + self.members.most_classes)
+    /// What tokens get at most, from the most on; `among` is how many levels of the lexicon say something.
+    pub(super) fn heads(&self, among: usize) -> Heads<'_> {
+        let Predicted { list, ranked: known, rest, .. } = &*self.predicted;
+        let most = |symbol: u32| self.members.most(symbol);
+        let of_predicted = known
+            .get_or_init(|| ranked(list.iter().map(|&(symbol, p)| (symbol, p * most(symbol)))));
+        let left = self.levels.last().map_or(1.0, |(_, _, left)| *left);
+        let mut lists = [(0.5, &**of_predicted); 1 + GENERAL.len()];
+        for (i, (level, own, of_level)) in self.levels.iter().enumerate() {
+            let list = level.list.iter();
+            let of_level = left / of_level + if i == 0 && self.of_class { *rest } else { 0.0 };
+            let gets = |&(symbol, count): &(u32, i64)| (symbol, own.share(count, 0) * most(symbol));
+            let known = level.ranked.get_or_init(|| ranked(list.map(gets)));
+            lists[i + 1] = (of_level / 2.0, &**known);
+        }
+        lists[1 + self.levels.len()..].fill((0.0, &[]));
+        let (all, before) = (self.weight * among as f64, &*self.members.most_frequent);
+        Heads { general: self, all, before, lists, seen: Vec::new() }
+    }
+}
+
+/// What tokens get that were not weighed yet, in several lists, each in order of what a token can get.
+pub(super) struct Heads<'d> {
+    general: &'d General<'d>,
+    /// What symbols are multiplied by.
+    all: f64,
+    /// Tokens by what they get before any context.
+    before: &'d [u32],
+    /// Symbols by what a token can get of each, and what that is multiplied by.
+    lists: [(f64, &'d [(u32, f64)]); 1 + GENERAL.len()],
+    seen: Vec<u32>,
+}
+
+impl Heads<'_> {
+    /// The most that a token gets before any context.
+    pub(super) fn before(&self) -> f64 {
+        let General { weight, members, rest, .. } = self.general;
+        let before = &members.before;
+        // Of those that are not in the order, none gets more than the last of it.
+        let token = self.before.first().or(members.most_frequent.last());
+        weight * rest * token.map_or(0.0, |&token| before[token as usize])
     }
 
-    /// The most that a token gets of one symbol; `all` is [`General::all`].
-    pub(super) fn most(&self, all: &[(u32, f64)]) -> f64 {
-        let most = |&(symbol, own): &(u32, f64)| match symbol.checked_sub(self.vocabulary) {
-            None => own,
-            Some(class) => {
-                own * self.members.of_class(class).first().map_or(0.0, |member| member.share)
-            }
+    /// What each list of symbols can give.
+    fn each(&self) -> impl Iterator<Item = f64> {
+        let head = |list: &[(u32, f64)]| list.first().map_or(0.0, |&(_, gets)| gets);
+        self.lists.iter().map(move |&(times, list)| self.all * (times * head(list)))
+    }
+
+    /// The most that a token gets none of whose symbols was looked at.
+    pub(super) fn symbols(&self) -> f64 {
+        self.each().sum()
+    }
+
+    /// The most that one list gives which is not at its end.
+    pub(super) fn highest(&self) -> f64 {
+        let before = if self.before.is_empty() { 0.0 } else { self.before() };
+        self.each().fold(before, f64::max)
+    }
+
+    /// Takes what gives the most, and has all tokens weighed that may be the best by it, with as much as `beside` from elsewhere.
+    /// `weigh` returns the probability of the best so far.
+    pub(super) fn advance(&mut self, beside: f64, weigh: &mut dyn FnMut(u32) -> f64) {
+        let each = (0..).zip(self.each());
+        let (at, most) =
+            each.fold((0, 0.0), |most, next| if next.1 > most.1 { next } else { most });
+        if let Some((&token, rest)) = self.before.split_first().filter(|_| self.before() > most) {
+            self.before = rest;
+            weigh(token);
+            return;
+        }
+        let Some((&(symbol, _), rest)) = self.lists[at].1.split_first() else { return };
+        self.lists[at].1 = rest;
+        if self.seen.contains(&symbol) {
+            return;
+        }
+        self.seen.push(symbol);
+        let Some(class) = symbol.checked_sub(self.general.vocabulary) else {
+            weigh(symbol);
+            return;
         };
-        self.weight * all.iter().map(most).fold(0.0, f64::max)
-    }
-
-    /// Calls `take` with tokens, among them all that get so much of one symbol as `take` returned last, and so much at first;
-    /// `all` is [`General::all`].
-    pub(super) fn each_with(
-        &self,
-        all: &[(u32, f64)],
-        mut enough: f64,
-        take: &mut dyn FnMut(u32) -> f64,
-    ) {
-        for &(symbol, own) in all {
-            let own = self.weight * own;
-            if own < enough {
-                continue;
+        let own = self.all * self.general.of(symbol) * (1.0 + ROUNDING);
+        let mut best = 0.0;
+        for member in self.general.members.of_class(class) {
+            if own * member.most + beside < best {
+                break;
             }
-            let Some(class) = symbol.checked_sub(self.vocabulary) else {
-                enough = take(symbol);
-                continue;
-            };
-            for member in self.members.of_class(class) {
-                if own * member.share < enough {
-                    break;
-                }
-                enough = take(member.token);
-            }
+            best = weigh(member.token);
         }
     }
 }

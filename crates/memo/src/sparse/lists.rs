@@ -1,24 +1,15 @@
 //! Lists of what followed contexts, kept from one query to the next: few contexts come back often, and these have many successors.
-//! Those of single tokens are kept by the memory too, for whoever reads it next.
+//! Those of single tokens and of single classes are kept by the memory too, for whoever reads it next.
 
+use super::general::Predicted;
 use super::keys::BOUNDARY;
 use super::read::{Level, Totals};
 use super::smoothing::NEW;
 use super::tables::TableKind;
 use super::{Error, Memory};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// What was read before, in one state of a memory.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Lists {
-    stamp: u64,
-    followers: HashMap<u32, Arc<Followers>>,
-    /// By slot and hash.
-    levels: HashMap<(usize, u64), Arc<Level>>,
-    /// How many tokens all of these have.
-    kept: usize,
-}
+use rustc_hash::FxHashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// What followed a token, or the boundary.
 #[derive(Clone, Debug, Default)]
@@ -30,11 +21,16 @@ pub(crate) struct Followers {
     pub(crate) list: Vec<(u32, i64)>,
     /// What the count of each is worth, less what is taken off.
     pub(crate) gains: Vec<f64>,
+    /// Tokens with these gains, the highest first, once somebody asks.
+    ranked: OnceLock<Vec<(u32, f64)>>,
 }
 
-/// Tokens after a context that make it worth keeping, and the most that are kept at once.
+/// Tokens after a context that make it worth keeping.
 const LONG: usize = 16;
+
+/// The most tokens and symbols that are kept at once, and as how many a list counts besides.
 const MOST_KEPT: usize = 1 << 20;
+const EACH: usize = 4;
 
 impl Followers {
     fn new(memory: &Memory, before: u32) -> Result<Self, Error> {
@@ -50,34 +46,121 @@ impl Followers {
         })?;
         Ok(own)
     }
+
+    /// Returns the tokens with what their counts are worth, less what is taken off, the highest first.
+    pub(crate) fn ranked(&self) -> &[(u32, f64)] {
+        self.ranked.get_or_init(|| {
+            let tokens = self.list.iter().map(|&(token, _)| token);
+            ranked(tokens.zip(self.gains.iter().copied()))
+        })
+    }
 }
 
-/// What followed tokens, in one state of a memory; shared by all that read it.
+/// Returns tokens or symbols by what each of them has, the highest first.
+pub(crate) fn ranked(all: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, f64)> {
+    let mut ranked: Vec<(u32, f64)> = all.collect();
+    ranked.sort_unstable_by(|a, b| b.1.total_cmp(&a.1));
+    ranked
+}
+
+/// A list that is kept.
+pub(crate) trait Listed {
+    /// What it is found by.
+    type Key: Copy + Eq + Hash;
+
+    /// As long as this it is worth keeping for all who read the memory.
+    const WORTH_SHARING: usize;
+
+    /// Returns how many tokens or symbols it has.
+    fn len(&self) -> usize;
+
+    fn among(known: &mut Known) -> &mut FxHashMap<Self::Key, Arc<Self>>;
+}
+
+impl Listed for Followers {
+    type Key = u32;
+
+    const WORTH_SHARING: usize = LONG;
+
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn among(known: &mut Known) -> &mut FxHashMap<u32, Arc<Self>> {
+        &mut known.followers
+    }
+}
+
+impl Listed for Predicted {
+    /// A level of the lexicon, and a token.
+    type Key = (usize, u32);
+
+    const WORTH_SHARING: usize = 0;
+
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn among(known: &mut Known) -> &mut FxHashMap<(usize, u32), Arc<Self>> {
+        &mut known.predicted
+    }
+}
+
+impl Listed for Level {
+    /// A slot, and the context's hash.
+    type Key = (usize, u64);
+
+    const WORTH_SHARING: usize = 0;
+
+    fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    fn among(known: &mut Known) -> &mut FxHashMap<(usize, u64), Arc<Self>> {
+        &mut known.levels
+    }
+}
+
+/// Lists that are kept.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    followers: FxHashMap<u32, Arc<Followers>>,
+    predicted: FxHashMap<(usize, u32), Arc<Predicted>>,
+    levels: FxHashMap<(usize, u64), Arc<Level>>,
+    /// How many tokens and symbols all of these have.
+    kept: usize,
+}
+
+impl Known {
+    fn keep<L: Listed>(&mut self, key: L::Key, list: &Arc<L>) {
+        if self.kept > MOST_KEPT {
+            *self = Known::default();
+        }
+        self.kept += list.len() + EACH;
+        L::among(self).insert(key, Arc::clone(list));
+    }
+}
+
+/// Lists of one state of a memory, shared by all that read it.
 #[derive(Debug, Default)]
-pub(super) struct SharedFollowers(Mutex<(HashMap<u32, Arc<Followers>>, usize)>);
+pub(super) struct SharedLists(Mutex<Known>);
 
-impl SharedFollowers {
-    fn lock(&self) -> MutexGuard<'_, (HashMap<u32, Arc<Followers>>, usize)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl SharedLists {
+    fn with<T>(&self, take: impl FnOnce(&mut Known) -> T) -> T {
+        take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
+}
 
-    /// Returns what followed a token.
-    pub(super) fn get(&self, memory: &Memory, before: u32) -> Result<Arc<Followers>, Error> {
-        if let Some(known) = self.lock().0.get(&before) {
-            return Ok(Arc::clone(known));
-        }
-        let own = Arc::new(Followers::new(memory, before)?);
-        // What is fetched of a memory that is elsewhere may be more next time.
-        if own.list.len() >= LONG && memory.tables.table(TableKind::Pairs).fetched.is_none() {
-            let (known, kept) = &mut *self.lock();
-            if *kept > MOST_KEPT {
-                (*known, *kept) = (HashMap::new(), 0);
-            }
-            *kept += own.list.len();
-            known.insert(before, Arc::clone(&own));
-        }
-        Ok(own)
-    }
+/// What was read before, in one state of a memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lists {
+    stamp: u64,
+    known: Known,
+}
+
+/// Whether lists of a memory can be kept. What is fetched of one that is elsewhere may be more next time.
+fn is_here(memory: &Memory) -> bool {
+    memory.tables.table(TableKind::Pairs).fetched.is_none()
 }
 
 impl Lists {
@@ -88,25 +171,46 @@ impl Lists {
         }
     }
 
+    /// Returns a list that is kept, by this reader or by the memory, or makes it and keeps it.
+    pub(crate) fn get<L: Listed>(
+        &mut self,
+        memory: &Memory,
+        key: L::Key,
+        make: impl FnOnce() -> Result<L, Error>,
+    ) -> Result<Arc<L>, Error> {
+        if let Some(known) = L::among(&mut self.known).get(&key) {
+            return Ok(Arc::clone(known));
+        }
+        if !is_here(memory) {
+            return Ok(Arc::new(make()?));
+        }
+        let shared = memory.lists();
+        let list =
+            if let Some(list) = shared.with(|known| L::among(known).get(&key).map(Arc::clone)) {
+                list
+            } else {
+                let list = Arc::new(make()?);
+                if list.len() >= L::WORTH_SHARING {
+                    shared.with(|known| known.keep(key, &list));
+                }
+                list
+            };
+        self.known.keep(key, &list);
+        Ok(list)
+    }
+
     /// Returns what followed a token.
     pub(crate) fn followers(
         &mut self,
         memory: &Memory,
         before: u32,
     ) -> Result<Arc<Followers>, Error> {
-        if let Some(known) = self.followers.get(&before) {
-            return Ok(Arc::clone(known));
-        }
-        let own = memory.followers(before)?;
-        if self.makes_room(memory, own.list.len()) {
-            self.followers.insert(before, Arc::clone(&own));
-        }
-        Ok(own)
+        self.get(memory, before, || Followers::new(memory, before))
     }
 
     /// Returns what followed a context, if it is kept.
     pub(crate) fn level(&self, slot: usize, hash: u64) -> Option<&Arc<Level>> {
-        self.levels.get(&(slot, hash))
+        self.known.levels.get(&(slot, hash))
     }
 
     /// Keeps what followed a context, if that is long; `make` makes what is kept.
@@ -117,18 +221,8 @@ impl Lists {
         len: usize,
         make: impl FnOnce() -> Arc<Level>,
     ) {
-        if len >= LONG && self.makes_room(memory, len) {
-            self.levels.insert((slot, hash), make());
+        if len >= LONG && is_here(memory) {
+            self.known.keep((slot, hash), &make());
         }
-    }
-
-    /// Makes room for a list. What is fetched of a memory that is elsewhere may be more next time, so that it is not kept.
-    fn makes_room(&mut self, memory: &Memory, len: usize) -> bool {
-        if self.kept > MOST_KEPT {
-            *self = Lists { stamp: self.stamp, ..Lists::default() };
-        }
-        let is_here = memory.tables.table(TableKind::Pairs).fetched.is_none();
-        self.kept += if is_here { len } else { 0 };
-        is_here
     }
 }

@@ -3,7 +3,7 @@
 use super::digest::{Digest, Digests};
 use super::general::Members;
 use super::keys::Keys;
-use super::lists::{Followers, SharedFollowers};
+use super::lists::SharedLists;
 use super::prior::Prior;
 use super::scope::Scope;
 use super::settings::LexiconSettings;
@@ -39,7 +39,7 @@ pub struct Memory {
     smoothing: OnceLock<Arc<Smoothing>>,
     /// By level of the lexicon.
     members: OnceLock<Arc<Vec<Members>>>,
-    followers: Arc<SharedFollowers>,
+    lists: Arc<SharedLists>,
     /// The digest of the memory that was frozen, if this is what was made of it.
     pub(super) frozen: Option<Digest>,
     /// The number of its state, which no other has in this process.
@@ -89,7 +89,7 @@ impl Memory {
             prior: OnceLock::new(),
             smoothing: OnceLock::new(),
             members: OnceLock::new(),
-            followers: Arc::default(),
+            lists: Arc::default(),
             frozen: None,
             stamp: STAMP.fetch_add(1, Ordering::Relaxed),
             settings: Arc::new(settings),
@@ -199,9 +199,9 @@ impl Memory {
         self.stamp
     }
 
-    /// Returns what followed a token, or the boundary.
-    pub(super) fn followers(&self, before: u32) -> Result<Arc<Followers>, Error> {
-        self.followers.get(self, before)
+    /// Returns the lists that all who read this state share.
+    pub(super) fn lists(&self) -> &SharedLists {
+        &self.lists
     }
 
     /// Returns what is expected before any context is read, derived from the tables when first needed.
@@ -239,7 +239,7 @@ impl Memory {
     pub(super) fn stamp_anew(&mut self) {
         // Of a memory that is elsewhere, they may have been read in part.
         self.members = OnceLock::new();
-        self.followers = Arc::default();
+        self.lists = Arc::default();
         self.stamp = STAMP.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -49,9 +49,13 @@ impl Place {
         }
         if has_units {
             // Units that began within the reach depend on the tokens there, and on what was open before them, which a token that
-            // ends with a character other than an apostrophe tells.
+            // ends with a character other than an apostrophe tells; it may stand further back, where both contexts are the same.
             let settled = |before: &[u32]| {
-                before.len() < WORD_REACH || words.settles(before[before.len() - WORD_REACH])
+                let reach = before.len().checked_sub(WORD_REACH);
+                reach.is_none_or(|reach| {
+                    let from = before.len().saturating_sub(TAIL);
+                    before[from..=reach].iter().rev().any(|&token| words.settles(token))
+                })
             };
             match goes_on.filter(|(_, before)| settled(before)) {
                 Some((&token, _)) => self.units.push(words, token),

@@ -12,7 +12,6 @@ use super::fetched::Fetched;
 use super::keys::{Cell, EventKeys, Keys, PAIR_BITS};
 use super::packed::EntryLayout;
 use super::partition::{KEY_BITS, LargeCount, LookUp, Partition, Section};
-use super::seek::seek;
 use super::settings::MOST_SLOTS;
 use super::{Error, PARTITIONS, Settings};
 use rayon::prelude::*;
@@ -49,6 +48,38 @@ const AT_ONCE: usize = 16;
 
 /// Entries that can be gone through in the time in which one is looked up.
 const WORTH: usize = 3;
+
+/// Which tokens a list may have, by their last bits: most that are looked for are none of them.
+struct Among([u64; 16]);
+
+impl Among {
+    fn new<T>(list: &[(u32, T)]) -> Self {
+        let mut bits = [0; 16];
+        list.iter().for_each(|&(token, _)| bits[token as usize / 64 % 16] |= 1 << (token % 64));
+        Among(bits)
+    }
+
+    #[inline(always)]
+    fn may_have(&self, token: u32) -> bool {
+        self.0[token as usize / 64 % 16] >> (token % 64) & 1 == 1
+    }
+}
+
+/// Counts that are sorted faster than all places of a list are gone through.
+const FEW: usize = 8;
+
+/// Calls `take` with the numbers and counts that were found of so many, in order.
+fn in_order(found: &mut [(usize, i64)], len: usize, mut take: impl FnMut(usize, i64)) {
+    if found.len() <= FEW {
+        found.sort_unstable();
+        found.iter().for_each(|&(i, count)| take(i, count));
+        return;
+    }
+    let mut counts = vec![0; len];
+    found.iter().for_each(|&(i, count)| counts[i] = count);
+    let counts = counts.into_iter().enumerate().filter(|&(_, count)| count != 0);
+    counts.for_each(|(i, count)| take(i, count));
+}
 
 /// A table.
 #[derive(Clone, Debug)]
@@ -96,12 +127,13 @@ impl Table {
         // Keys of a frozen memory are cut, and do not tell their tokens.
         let few = WORTH * list.len();
         if !self.layout.frozen && partition.len_within(self.layout, &range)? <= few {
-            let mut from = 0;
-            for (token, count) in self.all_of_context(keys)?.into_iter().flatten() {
-                if let Some(i) = seek(list, &mut from, token) {
-                    take(i, count);
-                }
-            }
+            let (token, among, mut found) = (keys.tokens(), Among::new(list), Vec::new());
+            partition.each_within(self.layout, range, |key, count| {
+                let token = token(key).filter(|&token| among.may_have(token));
+                let at = token.map(|token| list.binary_search_by_key(&token, |&(token, _)| token));
+                found.extend(at.and_then(Result::ok).map(|i| (i, count)));
+            })?;
+            in_order(&mut found, list.len(), take);
             return Ok(());
         }
         let keys = list.iter().map(|&(token, _)| keys.cell(token).key);

@@ -139,6 +139,35 @@ fn distributions_with_classes_agree_with_themselves() {
     assert!(generalized > 200, "{generalized}");
 }
 
+/// The best token, which is found without computing all of them, is the most probable of all, and the first of equals: where a
+/// quote goes on, in new text, after tokens that were never seen, and beside what the text itself says.
+#[test]
+fn the_best_token_with_classes_is_the_most_probable_of_all() {
+    let vocabulary = 3_000;
+    let text = text(20_000, vocabulary - 500, 8);
+    let mut memory = empty(vocabulary, Contexts::Classes);
+    memory.memorize(&text).unwrap();
+    let mut scratch = Scratch::default();
+    for p in 0..600usize {
+        let len = p % 7;
+        let place = p * 31;
+        let mut context = text[place..place + len].to_vec();
+        match p % 4 {
+            1 => context.iter_mut().for_each(|token| *token = (*token + p as u32) % 2_999),
+            2 => context.extend(text[p..p + 2].iter().map(|token| token / 2)),
+            3 => context.push(2_600 + p as u32 % 300),
+            _ => {}
+        }
+        let recent = if p % 5 == 0 { 1.0 } else { 0.0 };
+        let readout = Backoff { recent, ..Backoff::default() };
+        let distribution = readout.distribution(&memory, &context, &mut scratch).unwrap();
+        let dense = distribution.dense().unwrap();
+        let best =
+            (0..dense.len()).fold(0, |best, t| if dense[t] > dense[best] { t } else { best });
+        assert_eq!(distribution.best().unwrap() as usize, best, "{p}: after {context:?}");
+    }
+}
+
 /// Switched off, a lexicon changes no bit of what is said.
 #[test]
 fn switched_off_it_says_nothing() {

@@ -2,23 +2,25 @@
 
 use super::class_hash;
 use crate::sparse::keys::Keys;
+use crate::sparse::lists::ranked;
 use crate::sparse::tables::{TableKind, Tables};
 use crate::sparse::{Error, Settings};
 
 /// The members of the classes of a level.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Members {
-    /// How probable each token is before any context, by the classes that its units have; and the highest of these.
+    /// How probable each token is before any context, by the classes that its units have.
     pub(crate) before: Vec<f64>,
-    pub(crate) highest: f64,
-    /// The members of each class, those with the largest share first, and where each class begins, with one past the last.
+    /// The tokens that are most probable before any context, the first first.
+    pub(crate) most_frequent: Vec<u32>,
+    /// The members of each class, those that can get the most of it first, and where each class begins, with one past the last.
     by_class: Vec<Member>,
     classes: Vec<u32>,
     /// The same by token, and by class.
     by_token: Vec<Member>,
     tokens: Vec<u32>,
-    /// The most classes that a token has.
-    pub(crate) most_classes: usize,
+    /// What each token's part of itself as a symbol is allowed: see [`Member::most`].
+    most_of_itself: Vec<f64>,
 }
 
 /// A token that begins units of a class, in one case.
@@ -30,7 +32,16 @@ pub(crate) struct Member {
     pub(crate) share: f64,
     /// The part of the token's occurrences that begin such a unit.
     pub(crate) begins: f64,
+    /// Its share, by the part that this class is allowed of all that the token gets of its symbols. These parts are one
+    /// together, so a token gets no more of all its symbols than the most that one of them has times this.
+    pub(crate) most: f64,
 }
+
+/// Tokens whose order before any context is kept.
+const MOST_FREQUENT: usize = 256;
+
+/// The least part of a token's occurrences that a symbol of it is taken to have.
+const LEAST_PART: f64 = 0.05;
 
 /// Returns where each number begins among some that are in order, with one past the last.
 fn starts(numbers: usize, all: impl Iterator<Item = u32>) -> Vec<u32> {
@@ -66,14 +77,26 @@ impl Members {
                 if count > 0 && token < n {
                     let occurred = tables.unigrams[token as usize].max(count) as f64;
                     let (share, begins) = (count as f64, count as f64 / occurred);
-                    by_class.push(Member { class, token, share, begins });
+                    by_class.push(Member { class, token, share, begins, most: 0.0 });
                 }
             })?;
             let of_class = &mut by_class[first..];
             let total: f64 = of_class.iter().map(|member| member.share).sum();
             of_class.iter_mut().for_each(|member| member.share /= total);
-            of_class.sort_by(|a, b| b.share.total_cmp(&a.share));
         }
+        let mut itself = vec![1.0; n as usize];
+        by_class.iter().for_each(|member| itself[member.token as usize] -= member.begins);
+        let mut parts: Vec<f64> = itself.iter().map(|part| part.max(LEAST_PART)).collect();
+        let part = |member: &Member| member.begins.max(LEAST_PART);
+        by_class.iter().for_each(|member| parts[member.token as usize] += part(member));
+        for member in &mut by_class {
+            member.most = member.share * parts[member.token as usize] / part(member);
+        }
+        by_class.chunk_by_mut(|a, b| a.class == b.class).for_each(|of_class| {
+            of_class.sort_unstable_by(|a, b| b.most.total_cmp(&a.most));
+        });
+        let itself = itself.into_iter().zip(parts);
+        let most_of_itself = itself.map(|(part, all)| all / part.max(LEAST_PART)).collect();
         let mut by_token = by_class.clone();
         by_token.sort_by_key(|member| member.token);
         let mut before: Vec<f64> = prior.to_vec();
@@ -86,12 +109,12 @@ impl Members {
         by_token.iter().for_each(|member| others -= begun(member));
         before.iter_mut().for_each(|p| *p *= others.max(0.0));
         by_token.iter().for_each(|member| before[member.token as usize] += begun(member));
-        let highest = before.iter().copied().fold(0.0, f64::max);
+        let mut most_frequent = ranked((0..).zip(before.iter().copied()));
+        most_frequent.truncate(MOST_FREQUENT);
+        let most_frequent = most_frequent.into_iter().map(|(token, _)| token).collect();
         let classes = starts(classes as usize, by_class.iter().map(|member| member.class));
         let tokens = starts(n as usize, by_token.iter().map(|member| member.token));
-        let most_classes = tokens.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
-        let most_classes = most_classes as usize;
-        Ok(Members { before, highest, by_class, classes, by_token, tokens, most_classes })
+        Ok(Members { before, most_frequent, by_class, classes, by_token, tokens, most_of_itself })
     }
 
     /// Returns the classes whose units a token begins, in order.
@@ -99,7 +122,15 @@ impl Members {
         of(&self.by_token, &self.tokens, token)
     }
 
-    /// Returns the tokens that units of a class begin with, the most frequent first.
+    /// Returns what a token gets of a symbol that is probable for sure, at most, by the part that this symbol is allowed.
+    pub(crate) fn most(&self, symbol: u32) -> f64 {
+        match (symbol as usize).checked_sub(self.most_of_itself.len()) {
+            None => self.most_of_itself[symbol as usize],
+            Some(class) => self.of_class(class as u32).first().map_or(0.0, |member| member.most),
+        }
+    }
+
+    /// Returns the tokens that units of a class begin with, those that can get the most of it first.
     pub(crate) fn of_class(&self, class: u32) -> &[Member] {
         of(&self.by_class, &self.classes, class)
     }

@@ -10,7 +10,7 @@ mod read;
 
 pub use self::evidence::{GeneralEvidence, Symbol};
 pub(crate) use self::members::Members;
-pub(crate) use self::read::{GeneralLevels, Predicted, Predictions};
+pub(crate) use self::read::{GeneralLevels, Predicted};
 
 use super::settings::{GENERAL, GENERAL_LISTED, WORD_REACH};
 use crate::kernels::integer::mix;

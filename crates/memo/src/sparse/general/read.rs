@@ -8,12 +8,13 @@ use crate::sparse::settings::GENERAL;
 use crate::sparse::tables::TableKind;
 use crate::sparse::{Error, Memory};
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What followed generalised contexts, by one level of the lexicon.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GeneralLevels {
+    /// The contexts before the place that is read.
+    contexts: [Option<GeneralContext>; GENERAL.len()],
     /// Shared with what is kept of contexts that come back.
     levels: Vec<Arc<Level>>,
     /// How many of the last tokens each of them sees.
@@ -32,18 +33,9 @@ pub(crate) struct Predicted {
     pub(crate) list: Vec<(u32, f64)>,
     /// What is left to the classes of contexts.
     pub(crate) rest: f64,
+    /// Symbols by what a token can get of each, once somebody asks.
+    pub(crate) ranked: OnceLock<Vec<(u32, f64)>>,
 }
-
-/// What was worked out before in one state of a memory: few tokens come back often, and have many successors.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Predictions {
-    stamp: u64,
-    /// What tokens say, by level of the lexicon.
-    known: Vec<HashMap<u32, Arc<Predicted>>>,
-}
-
-/// Tokens whose predictions are kept at once, by level.
-const MOST_KNOWN: usize = 1 << 14;
 
 impl GeneralLevels {
     /// Returns the contexts that occurred, the shortest first.
@@ -74,32 +66,6 @@ impl GeneralLevels {
     }
 }
 
-impl Predictions {
-    /// Returns what a token, or the boundary, says of the symbol after it: the classes of what followed it.
-    fn of(&mut self, memory: &Memory, level: usize, before: u32) -> Result<Arc<Predicted>, Error> {
-        self.known.resize_with(memory.settings().levels(), HashMap::new);
-        if let Some(known) = self.known[level].get(&before) {
-            return Ok(Arc::clone(known));
-        }
-        let made = Arc::new(Predicted::new(memory, level, before)?);
-        // What is fetched of a memory that is elsewhere may be more next time.
-        if memory.tables.table(TableKind::Pairs).fetched.is_none() {
-            if self.known[level].len() == MOST_KNOWN {
-                self.known[level].clear();
-            }
-            self.known[level].insert(before, Arc::clone(&made));
-        }
-        Ok(made)
-    }
-
-    /// Drops what was read in another state of the memory.
-    fn follow(&mut self, memory: &Memory) {
-        if self.stamp != memory.stamp() {
-            *self = Predictions { stamp: memory.stamp(), ..Predictions::default() };
-        }
-    }
-}
-
 /// Returns what followed a context that is listed. What followed a shorter one is part of its key, since that follows from it.
 fn list(
     memory: &Memory,
@@ -107,24 +73,32 @@ fn list(
     (slot, hash): (usize, u64),
     shorter: Option<&Level>,
 ) -> Result<Arc<Level>, Error> {
+    let make = || {
+        let mut own = Level::of(slot, memory.weighing(slot, None));
+        let table = memory.tables.table(TableKind::Successors);
+        let mut from = 0;
+        table.each_token(memory.keys.listed(slot, hash, 0), |symbol, count| {
+            let most = shorter.map_or(i64::MAX, |Level { list, .. }| {
+                seek(list, &mut from, symbol).map_or(0, |at| list[at].1)
+            });
+            own.push(symbol, count.min(most));
+        })?;
+        Ok(own)
+    };
+    // Single classes are few, and followed by many symbols.
+    if shorter.is_none() {
+        return lists.get(memory, (slot, hash), make);
+    }
     if let Some(known) = lists.level(slot, hash) {
         return Ok(Arc::clone(known));
     }
-    let mut own = Level::of(slot, memory.weighing(slot, None));
-    let table = memory.tables.table(TableKind::Successors);
-    let mut from = 0;
-    table.each_token(memory.keys.listed(slot, hash, 0), |symbol, count| {
-        let most = shorter.map_or(i64::MAX, |Level { list, .. }| {
-            seek(list, &mut from, symbol).map_or(0, |at| list[at].1)
-        });
-        own.push(symbol, count.min(most));
-    })?;
-    let own = Arc::new(own);
+    let own = Arc::new(make()?);
     lists.keep(memory, (slot, hash), own.list.len(), || Arc::clone(&own));
     Ok(own)
 }
 
 impl Predicted {
+    /// Returns what a token, or the boundary, says of the symbol after it: the classes of what followed it.
     fn new(memory: &Memory, level: usize, before: u32) -> Result<Self, Error> {
         let (members, vocabulary) = (memory.members(level)?, memory.settings().vocabulary);
         let mut list: Vec<(u32, f64)> = Vec::new();
@@ -153,7 +127,7 @@ impl Predicted {
         let weighing = memory.weighing(memory.settings().members(level) + 1, None);
         let worth: f64 = list.iter().map(|&(_, count)| count).sum();
         if worth <= 0.0 {
-            return Ok(Predicted { list: Vec::new(), rest: 1.0 });
+            return Ok(Predicted { rest: 1.0, ..Predicted::default() });
         }
         let mut rest = 0.0;
         for (_, count) in &mut list {
@@ -161,24 +135,38 @@ impl Predicted {
             rest += off / worth;
             *count = (*count - off) / worth;
         }
-        Ok(Predicted { list, rest })
+        Ok(Predicted { list, rest, ranked: OnceLock::new() })
     }
 }
 
 impl Reader {
-    /// Reads what followed generalised contexts.
-    pub(crate) fn read_general(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
-        let Some((_, lexicon)) = memory.lexicon() else { return Ok(()) };
-        let Reader { levels: Levels { before, general, .. }, lists, predictions, place, .. } = self;
-        let state = place.units();
-        predictions.follow(memory);
+    /// Tells the generalised contexts that end at the place, and asks for what reading them begins with.
+    pub(crate) fn ask_general(&mut self, memory: &Memory) {
+        let Some((_, lexicon)) = memory.lexicon() else { return };
+        let Reader { levels: Levels { general, .. }, place, .. } = self;
         general.resize_with(memory.settings().levels(), GeneralLevels::default);
         for (level, read) in general.iter_mut().enumerate() {
-            let contexts = contexts(lexicon, level, state);
-            read.read(memory, level, contexts, *before, lists)?;
+            read.contexts = contexts(lexicon, level, place.units());
+            let first = memory.settings().members(level) + 1;
+            let events = read.contexts.iter().enumerate().filter(|&(i, _)| !is_listed(i));
+            let events = events.filter_map(|(i, context)| Some((first + i, (*context)?.hash)));
+            let keys = events.map(|(slot, hash)| memory.keys.events(slot, hash));
+            memory.tables.table(TableKind::Events).ask(keys);
+        }
+    }
+
+    /// Reads what followed generalised contexts.
+    pub(crate) fn read_general(&mut self, memory: &Memory, context: &[u32]) -> Result<(), Error> {
+        if memory.lexicon().is_none() {
+            return Ok(());
+        }
+        let Reader { levels: Levels { before, general, .. }, lists, .. } = self;
+        for (level, read) in general.iter_mut().enumerate() {
+            read.read(memory, level, *before, lists)?;
             read.spans.iter_mut().for_each(|span| *span = (*span).min(context.len()));
             if !read.levels.is_empty() {
-                read.predicted = predictions.of(memory, level, *before)?;
+                let make = || Predicted::new(memory, level, *before);
+                read.predicted = lists.get(memory, (level, *before), make)?;
             }
         }
         Ok(())
@@ -190,13 +178,12 @@ impl GeneralLevels {
         &mut self,
         memory: &Memory,
         level: usize,
-        contexts: [Option<GeneralContext>; GENERAL.len()],
         before: u32,
         lists: &mut Lists,
     ) -> Result<(), Error> {
         self.clear();
         let members = memory.settings().members(level);
-        for (i, found) in contexts.into_iter().enumerate() {
+        for (i, found) in self.contexts.into_iter().enumerate() {
             let Some(GeneralContext { hash, literal, span }) = found else { continue };
             let slot = members + 1 + i;
             let shorter = self.levels.last().map(|shorter| &**shorter);
