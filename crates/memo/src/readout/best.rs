@@ -26,9 +26,10 @@ struct Exact<'d> {
     distribution: &'d Distribution<'d>,
     /// Tokens that followed longer contexts; the most probable is the last.
     listed: Vec<(u32, f64)>,
-    /// Those that followed the last token, and all, by what they get before any context.
+    /// Those that followed the last token.
     followers: &'d [(u32, f64)],
-    prior: &'d [u32],
+    /// How many were taken of those that are most probable before any context.
+    taken: usize,
 }
 
 /// Where a token is taken from.
@@ -42,8 +43,7 @@ enum From {
 impl<'d> Exact<'d> {
     fn new(distribution: &'d Distribution<'d>) -> Self {
         let (listed, followers) = (distribution.longer().to_vec(), distribution.ranked_followers());
-        let mut exact =
-            Exact { distribution, listed, followers, prior: distribution.ranked_prior() };
+        let mut exact = Exact { distribution, listed, followers, taken: 0 };
         exact.sift();
         exact
     }
@@ -61,7 +61,8 @@ impl<'d> Exact<'d> {
     fn most(&self) -> (f64, From, f64) {
         let listed = self.listed.last().map_or(0.0, |&(_, p)| p);
         let gain = self.followers.first().map_or(0.0, |&(_, gain)| gain);
-        let [last, prior] = self.distribution.of_last(gain, self.prior.first().copied());
+        let [last, prior] =
+            self.distribution.of_last(gain, self.distribution.nth_prior(self.taken));
         match (listed, last, prior) {
             _ if listed >= last + prior => (listed, From::Longer, listed),
             _ if last >= prior => (last + prior, From::Last, last),
@@ -83,9 +84,8 @@ impl<'d> Exact<'d> {
                 Some(token)
             }
             From::Prior => {
-                let (&token, rest) = self.prior.split_first()?;
-                self.prior = rest;
-                Some(token)
+                self.taken += 1;
+                self.distribution.nth_prior(self.taken - 1)
             }
         }
     }

@@ -231,9 +231,10 @@ impl<'m> Distribution<'m> {
         self.followers.ranked()
     }
 
-    /// Tokens by what they get before any context, the most probable first.
-    pub(super) fn ranked_prior(&self) -> &[u32] {
-        self.memory.prior().order()
+    /// The token that is the nth by what tokens get before any context. Their order is made only if more than the first is asked for.
+    pub(super) fn nth_prior(&self, n: usize) -> Option<u32> {
+        let prior = self.memory.prior();
+        if n == 0 { Some(prior.best) } else { prior.order().get(n).copied() }
     }
 
     /// What a token gets that followed no longer context: for a count after the last one that is worth so much, and with the prior of

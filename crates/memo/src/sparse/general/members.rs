@@ -109,9 +109,13 @@ impl Members {
         by_token.iter().for_each(|member| others -= begun(member));
         before.iter_mut().for_each(|p| *p *= others.max(0.0));
         by_token.iter().for_each(|member| before[member.token as usize] += begun(member));
-        let mut most_frequent = ranked((0..).zip(before.iter().copied()));
-        most_frequent.truncate(MOST_FREQUENT);
-        let most_frequent = most_frequent.into_iter().map(|(token, _)| token).collect();
+        let mut by_before: Vec<(u32, f64)> = (0..).zip(before.iter().copied()).collect();
+        if by_before.len() > MOST_FREQUENT {
+            by_before.select_nth_unstable_by(MOST_FREQUENT, |a, b| b.1.total_cmp(&a.1));
+            by_before.truncate(MOST_FREQUENT);
+        }
+        let most_frequent = ranked(by_before.into_iter()).into_iter().map(|(token, _)| token);
+        let most_frequent = most_frequent.collect();
         let classes = starts(classes as usize, by_class.iter().map(|member| member.class));
         let tokens = starts(n as usize, by_token.iter().map(|member| member.token));
         Ok(Members { before, most_frequent, by_class, classes, by_token, tokens, most_of_itself })
