@@ -1,14 +1,14 @@
 //! Questions put to a model: by tokens where a cue is tokens, by text where a person would type it.
 
-use super::careless::{Damage, right};
+use super::careless::{Damage, is_enough, right};
 use super::places::{self, Text, most_frequent_next, occurrences};
 use super::{CHARACTERS, NEXT_TOKENS, NEXT_WORDS, PROMPT};
 use crate::{Error, Share};
 use memo_store::{Completion, CompletionOptions, CompletionStream, Passage, Snapshot};
 use std::time::Instant;
 
-/// Tokens that are enough for what is compared.
-const MOST_TOKENS: usize = 160;
+/// Tokens of a completion that is compared, at most: an indentation may be dozens.
+const MOST_TOKENS: usize = 400;
 
 /// The last tokens of a prompt that make it a quote if they stand in the text.
 const QUOTED: usize = 8;
@@ -43,10 +43,24 @@ impl Asked<'_> {
         Ok(tokens)
     }
 
-    fn complete(&self, prompt: &str, tokens: usize) -> Result<Completion, Error> {
+    /// Completes a prompt by so many tokens, or until what was said is `enough`.
+    fn complete(
+        &self,
+        prompt: &str,
+        tokens: usize,
+        enough: impl Fn(&str) -> bool,
+    ) -> Result<Completion, Error> {
         // What is closest to a new prompt is not asked for: all texts would be read.
         let mut stream = self.model.tokens(prompt, &CompletionOptions::greedy(tokens))?;
-        let made = stream.by_ref().collect::<Result<Vec<_>, _>>()?;
+        let (mut made, mut said) = (Vec::new(), String::new());
+        for token in stream.by_ref() {
+            let token = token?;
+            said += &token.text;
+            made.push(token);
+            if enough(&said) {
+                break;
+            }
+        }
         Ok(stream.completion(made, Instant::now()))
     }
 
@@ -80,7 +94,9 @@ impl Asked<'_> {
                 break;
             }
             if seen.get(&words[place..place + len]) == Some(&1) {
-                let completion = self.complete(self.text.quote(place..place + len), MOST_TOKENS)?;
+                let enough = |said: &str| places::words(said).len() > NEXT_WORDS;
+                let cue = self.text.quote(place..place + len);
+                let completion = self.complete(cue, MOST_TOKENS, enough)?;
                 let next = &words[place + len..][..NEXT_WORDS];
                 let said = completion.completion.as_str();
                 let answer = places::words(said).into_iter().map(|word| &said[word]);
@@ -121,7 +137,7 @@ impl Asked<'_> {
                 continue;
             }
             let Some((prompt, at)) = damage.prompt(text, place, &mut draws) else { continue };
-            let completion = self.complete(&prompt, MOST_TOKENS)?.completion;
+            let completion = self.complete(&prompt, MOST_TOKENS, is_enough)?.completion;
             let (exact, within) = right(&completion, &text.after(at, CHARACTERS), CHARACTERS);
             count(&mut share, within);
             count(&mut at_once, exact);
@@ -186,7 +202,7 @@ impl Asked<'_> {
             if memorized.contains(&spaced(prompt)) {
                 continue;
             }
-            let completion = self.complete(prompt, NEW_TOKENS)?;
+            let completion = self.complete(prompt, NEW_TOKENS, |_| false)?;
             let matched = matched(&completion);
             says |= matched.is_some();
             let called =

@@ -238,6 +238,12 @@ pub(super) fn right(completion: &str, expected: &str, characters: usize) -> (boo
     (at_once, at_once || one_more() || one_wrong())
 }
 
+/// Whether [`right`] needs no more of a completion.
+pub(super) fn is_enough(completion: &str) -> bool {
+    let after_a_word: Vec<&str> = completion.split_whitespace().skip(1).collect();
+    after_a_word.join(" ").chars().count() > CHARACTERS
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
