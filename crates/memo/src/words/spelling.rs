@@ -4,7 +4,7 @@ use super::characters::each_character;
 use super::normal::Class;
 use super::state::Part;
 use super::{WordState, Words};
-use unicode_normalization::char::decompose_canonical;
+use unicode_normalization::char::{decompose_canonical, decompose_compatible};
 
 /// A word in a sequence of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,12 +47,16 @@ impl Spelling {
         *tokens += 1;
         state.push_seen(words, token, |part, code| match (part, spelled.last_mut()) {
             (Part::First, _) => {
-                let letters = vec![bare(code.character()).unwrap_or(code.character())];
+                let mut letters = Vec::new();
+                each_letter(code.character(), |letter| letters.push(letter));
+                if letters.is_empty() {
+                    letters.push(code.character());
+                }
                 spelled.push(SpelledWord { letters, first, end: first + 1 });
                 symbols.clear();
             }
             (Part::Next, Some(word)) => {
-                word.letters.extend(bare(code.character()));
+                each_letter(code.character(), |letter| word.letters.push(letter));
                 word.end = first + 1;
                 symbols.clear();
             }
@@ -108,9 +112,10 @@ impl<'t> Follower<'t> {
                 Part::First => None,
                 Part::Next => self.begun.checked_sub(1).map(|last| &self.typed[last]),
             };
-            let Some(letter) = bare(code.character()) else { return };
-            agrees &= expected.and_then(|word| word.letters.get(self.letters)) == Some(&letter);
-            self.letters += 1;
+            each_letter(code.character(), |letter| {
+                agrees &= expected.and_then(|word| word.letters.get(self.letters)) == Some(&letter);
+                self.letters += 1;
+            });
             if !agrees {
                 // What comes is compared with nothing any more.
                 self.begun = self.begun.min(self.typed.len());
@@ -133,7 +138,7 @@ pub fn letters(word: &[u8]) -> Vec<u32> {
     let mut letters = Vec::with_capacity(word.len());
     each_character(word, |code, _| {
         if matches!(code.class(), Class::Letter | Class::Alone) {
-            letters.extend(bare(code.character()));
+            each_letter(code.character(), |letter| letters.push(letter));
         }
     });
     letters
@@ -173,19 +178,45 @@ impl SpelledWord {
     }
 }
 
-/// A letter without its accents, which people leave out; none of an accent that stands alone.
-fn bare(letter: u32) -> Option<u32> {
+/// Calls `take` with a letter as people type it who have no key for it: without accents, a ligature letter by letter; with none for an
+/// accent that stands alone.
+fn each_letter(letter: u32, mut take: impl FnMut(u32)) {
     let is_accent = |part: u32| (0x300..0x370).contains(&part);
-    let Some(c) = char::from_u32(letter).filter(|c| !c.is_ascii()) else { return Some(letter) };
+    let Some(c) = char::from_u32(letter).filter(|c| !c.is_ascii()) else { return take(letter) };
+    if let Some((_, plain)) = PLAIN.iter().find(|&&(special, _)| special == c) {
+        return plain.bytes().for_each(|letter| take(letter.into()));
+    }
     let (mut first, mut accents) = (None, true);
     decompose_canonical(c, |part| match first {
         None => first = Some(u32::from(part)),
         // What else a character is made of, as of a syllable of Hangul, makes it another one.
         Some(_) => accents &= is_accent(u32::from(part)),
     });
-    let bare = first.filter(|_| accents).unwrap_or(letter);
-    (!is_accent(bare)).then_some(bare)
+    match first.filter(|_| accents) {
+        Some(first) if first != letter => take(first),
+        _ if is_accent(letter) => {}
+        Some(_) => decompose_compatible(c, |part| {
+            if !is_accent(u32::from(part)) {
+                take(part.into());
+            }
+        }),
+        None => take(letter),
+    }
 }
+
+/// Letters that Unicode does not take apart, as they are typed without a key for them.
+const PLAIN: [(char, &str); 10] = [
+    ('ß', "ss"),
+    ('æ', "ae"),
+    ('œ', "oe"),
+    ('ø', "o"),
+    ('ł', "l"),
+    ('đ', "d"),
+    ('ð', "d"),
+    ('þ', "th"),
+    ('ħ', "h"),
+    ('ı', "i"),
+];
 
 /// How many letters must be changed, left out, put in, or exchanged with their neighbour, to make one word another.
 fn distance(a: &[u32], b: &[u32]) -> usize {
@@ -253,11 +284,33 @@ mod tests {
         let words = Words::new(["Le", " père", " pere", " e\u{301}té", " ete", " été"]);
         let letters = |token: u32| Spelling::of(&words, &[token]).words[0].letters.clone();
         assert_eq!(letters(1), letters(2));
-        assert_eq!(bare('각' as u32), Some('각' as u32));
+        assert_eq!(super::letters("각".as_bytes()), ['각' as u32]);
         assert_eq!([letters(3), letters(4)], [letters(5), letters(5)]);
         let typed = Spelling::of(&words, &[0, 2, 4]).words;
         let mut follower = Follower::new(&typed, 0, WordState::start());
         assert!([0, 1, 3].into_iter().all(|token| follower.push(&words, token)));
+        assert_eq!(follower.done(), 3);
+    }
+
+    /// What is typed without a key for a letter is the word, in whichever text the letter stands.
+    #[test]
+    fn letters_without_a_key_make_no_other_word() {
+        for (one, other) in [
+            ("Straße", "strasse"),
+            ("Œuvre", "oeuvre"),
+            ("Ærø", "aero"),
+            ("Łódź", "lodz"),
+            ("ﬁnal", "final"),
+            ("eﬃcient", "efficient"),
+            ("ＡＢＣ", "abc"),
+            ("m²", "m2"),
+        ] {
+            assert_eq!(super::letters(one.as_bytes()), super::letters(other.as_bytes()), "{one}");
+        }
+        let words = Words::new(["Die", " eﬃziente", " Straße", " effiziente", " strasse"]);
+        let typed = Spelling::of(&words, &[0, 3, 4]).words;
+        let mut follower = Follower::new(&typed, 0, WordState::start());
+        assert!([0, 1, 2].into_iter().all(|token| follower.push(&words, token)));
         assert_eq!(follower.done(), 3);
     }
 
