@@ -49,6 +49,9 @@ enum Step {
     Missing(usize),
     Added(usize),
     Swapped,
+    /// Words of the first sequence that are one of the second, and words of the second that are one of the first.
+    Joined(usize),
+    Split(usize),
 }
 
 impl Step {
@@ -60,6 +63,8 @@ impl Step {
             Step::Missing(words) => (0, words),
             Step::Added(words) => (words, 0),
             Step::Swapped => (2, 2),
+            Step::Joined(words) => (words, 1),
+            Step::Split(words) => (1, words),
         }
     }
 }
@@ -99,6 +104,16 @@ pub(super) fn align(typed: &[SpelledWord], rare: &[i64], remembered: &[SpelledWo
                 let worth = rare[i - 2] + rare[i - 1] + worth::SWAPPED;
                 consider(best[i - 2][j - 2].0, worth, Step::Swapped);
             }
+            for words in 2..=MOST_TOGETHER {
+                // Letters are all there, as with a slip of the fingers.
+                if words <= i && j > 0 && is_joined(&typed[i - words..i], &remembered[j - 1]) {
+                    let worth = rare[i - words..i].iter().sum::<i64>() - 1;
+                    consider(best[i - words][j - 1].0, worth, Step::Joined(words));
+                }
+                if words <= j && i > 0 && is_joined(&remembered[j - words..j], &typed[i - 1]) {
+                    consider(best[i - 1][j - words].0, rare[i - 1] - 1, Step::Split(words));
+                }
+            }
             for (words, more) in (1..=MOST_TOGETHER).zip((0..).map(|more| more * worth::ANOTHER)) {
                 if words <= j {
                     consider(best[i][j - words].0, worth::MISSING + more, Step::Missing(words));
@@ -135,6 +150,11 @@ pub(super) fn align(typed: &[SpelledWord], rare: &[i64], remembered: &[SpelledWo
     aligned
 }
 
+/// Whether some words, one after the other, are one word.
+fn is_joined(words: &[SpelledWord], one: &SpelledWord) -> bool {
+    words.iter().flat_map(|word| &word.letters).eq(&one.letters)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,6 +185,9 @@ mod tests {
         assert_eq!(found("the heavy regi"), (3, 1, (2..3, 2..3)));
         assert_eq!(found("the heavy zebra"), (3, 1, (2..3, 2..3)));
         assert_eq!(found("the huge register bfeore breakfast"), (5, 2, (1..4, 1..4)));
+        // Words that are written as one, or one as several.
+        assert_eq!(found("the heavyregister before"), (4, 1, (1..2, 1..3)));
+        assert_eq!(found("the heavy reg ist er before"), (4, 1, (2..5, 2..3)));
         // Several words that go together, as those of an address, are one difference.
         assert_eq!(found("the heavy then nobody spoke"), (8, 1, (2..2, 2..5)));
         assert_eq!(found("the heavy old blue red register before"), (4, 1, (2..5, 2..2)));
