@@ -23,12 +23,13 @@ impl LastTokens {
     /// text may do that; but then contexts that see all of it know how it goes on.
     pub(super) fn would_repeat(&self, token: u32, known: usize) -> bool {
         let (text, n) = (&self.0, self.0.len());
-        (1..=LONGEST_LOOP.min(n / 3)).any(|len| {
-            let same = |back: usize| back + len <= n && text[n - back] == text[n - back - len];
-            token == text[n - len]
-                && (1..=2 * len).all(same)
-                && (known <= 3 * len || (1..LONGEST_REPEATED).all(same))
-        })
+        let same =
+            |len: usize, back: usize| back + len <= n && text[n - back] == text[n - back - len];
+        let repeats =
+            |&len: &usize| token == text[n - len] && (1..=2 * len).all(|back| same(len, back));
+        // A shorter loop is what repeats itself: an indentation is spaces, not dozens of them again and again.
+        let Some(len) = (1..=LONGEST_LOOP.min(n / 3)).find(repeats) else { return false };
+        known <= 3 * len || (1..LONGEST_REPEATED).all(|back| same(len, back))
     }
 }
 
@@ -48,6 +49,8 @@ mod tests {
         assert!(!after("abcabc").would_repeat(b'a'.into(), 3), "the third time is not");
         assert!(!after("abcabcabc").would_repeat(b'x'.into(), 3));
         assert!(!after("abcabcabc").would_repeat(b'a'.into(), 10), "a context sees all three");
+        // Nor are 40 spaces 13 of them three times.
+        assert!(!after(&" ".repeat(40)).would_repeat(b' '.into(), 32));
         // No context sees all of this.
         assert!(after(&"abc".repeat(40)).would_repeat(b'a'.into(), 64));
     }
