@@ -10,6 +10,7 @@ use super::{MatchKind, PromptMatch};
 use crate::error::Error;
 use memo::readout::{BACKOFF, Matching, Repair, Scratch};
 use memo::sparse::Memory;
+use memo::words::letters;
 use memo_text::{StreamDecoder, Tokenizer};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -87,6 +88,9 @@ impl Search<'_> {
         if let Some(quote) = quote {
             return Ok(quote);
         }
+        if let Some(found) = if text { self.in_plain_signs(prompt)? } else { None } {
+            return Ok(found);
+        }
         // The better known one first; of equals, that which was typed.
         forms.sort_by_key(|form| std::cmp::Reverse(form.matching.runs.iter().sum::<usize>()));
         let tried = if prompt.len() <= SHORT { forms.len() } else { 1 };
@@ -127,6 +131,25 @@ impl Search<'_> {
             return Ok(None);
         }
         Ok(Some(self.tokenizer.encode(&format!(" {text}"))?))
+    }
+
+    /// Looks for a prompt whose quotes and dashes are those of a word processor in the signs that keyboards have: code and plain text
+    /// have these.
+    fn in_plain_signs(&self, prompt: &[u32]) -> Result<Option<Found>, Error> {
+        let typed = self.tokenizer.decode_lossy(prompt);
+        let plain = plain_signs(&typed);
+        if plain == typed {
+            return Ok(None);
+        }
+        for text in [format!(" {plain}"), plain] {
+            let prompt = self.tokenizer.encode(&text)?;
+            let healing = Healing::new(self.tokenizer, &prompt);
+            if let Looked::Found(mut found, _) = self.look(prompt, healing, false)? {
+                found.matched.kind = MatchKind::Near;
+                return Ok(Some(*found));
+            }
+        }
+        Ok(None)
     }
 
     /// Looks for a prompt as it is, and with its end chosen again.
@@ -191,9 +214,13 @@ impl Search<'_> {
             let mut decoder = StreamDecoder::after(self.tokenizer, &context[..word.start]);
             for &token in &context[word] {
                 let text = decoder.push(token);
-                let mut letters = text.chars().skip_while(|letter| letter.is_whitespace());
-                typed -= letters.by_ref().take(typed).count();
-                let text: String = letters.collect();
+                let mut rest_of_text = text.trim_start().chars();
+                // A character may be several letters to who types it.
+                while typed > 0 {
+                    let Some(c) = rest_of_text.next() else { break };
+                    typed -= letters(c.encode_utf8(&mut [0; 4]).as_bytes()).len().clamp(1, typed);
+                }
+                let text = rest_of_text.as_str().to_owned();
                 if !text.is_empty() || !rest.is_empty() {
                     rest.push_back((token, text));
                 }
@@ -201,6 +228,22 @@ impl Search<'_> {
         }
         rest
     }
+}
+
+/// A text with quotes, dashes and spaces as keyboards have them.
+fn plain_signs(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '‘' | '’' | '‚' => plain.push('\''),
+            '“' | '”' | '„' | '«' | '»' => plain.push('"'),
+            '‐'..='―' => plain.push('-'),
+            '…' => plain.push_str("..."),
+            '\u{a0}' | '\u{202f}' => plain.push(' '),
+            c => plain.push(c),
+        }
+    }
+    plain
 }
 
 impl Form {

@@ -268,3 +268,108 @@ fn a_layout_that_nobody_typed_leads_nowhere() {
         assert!(said.starts_with("加密的口令"), "{prompt}: {said:?} ({:?})", found.matched);
     }
 }
+
+/// Functions that differ in two words and a name, as code has them.
+const ROUTES: &str = "
+    def by_road(self, cargo):
+        route = 'ROAD'
+        where, when = self.ask_harbour(route, cargo, self.weather)
+        return self.note_answer(where, when, route)
+
+    def reset(self):
+        self.weather = None
+
+    def by_ferry(self, cargo):
+        route = 'FERRY'
+        where, when = self.ask_harbour(route, cargo, self.weather)
+        return self.note_answer(where, when, route)
+
+    def close(self):
+        self.harbour.close()
+
+    def by_tram(self, cargo):
+        route = 'TRAM'
+        where, when = self.ask_harbour(route, cargo, self.weather)
+        return self.note_answer(where, when, route)
+
+    def count(self):
+        return self.parcels.count(self.harbour,
+                                                          at_once=True)
+";
+
+fn routes(home: &tempfile::TempDir) -> Store {
+    let new = NewModel { tokenizer: Tokenizer::gpt2(), ..NewModel::default() };
+    let mut store = Store::create(&home.path().join("m.memo"), &new).unwrap();
+    store.memorize([NewDocument::text(ROUTES).with_id("a")], None).unwrap();
+    store
+}
+
+/// The beginning of a quote tells where it is from, though its last 32 tokens stand at several places; also if its quotes are those of
+/// a word processor.
+#[test]
+fn a_quote_of_code_goes_on_where_its_beginning_stands() {
+    let home = tempfile::tempdir().unwrap();
+    let store = routes(&home);
+    for (route, next) in [("ROAD", "def reset"), ("FERRY", "def close"), ("TRAM", "def count")] {
+        let first = ROUTES.find(&format!("'{route}'")).unwrap();
+        let quote = &ROUTES[first..first + ROUTES[first..].find("\n\n").unwrap()];
+        for prompt in [quote.to_owned(), quote.replace('\'', "’")] {
+            let found = store.complete(&prompt, &CompletionOptions::greedy(20)).unwrap();
+            let said = found.completion.trim_start();
+            assert!(said.starts_with(next), "{prompt}: {said:?} ({:?})", found.matched);
+            let kind = found.matched.unwrap().kind;
+            let exact = if prompt == quote { MatchKind::Verbatim } else { MatchKind::Near };
+            assert_eq!(kind, exact, "{prompt}");
+        }
+    }
+}
+
+/// Signs at the end of a careless quote are not said again, though one of them is missing or there twice.
+#[test]
+fn signs_that_were_typed_are_not_said_again() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = routes(&home);
+    let text = "const click = (stop) => {\n  chooseHarbour(stop);\n  return (\n    <>\n      every boat\n    </>);\n};\n";
+    store.memorize([NewDocument::text(text).with_id("b")], None).unwrap();
+    for prompt in [
+        "(stop) => {\n  chooseHarbour(stop);\n  return ( (\n    <>",
+        "(stop) => {\n  chooseHarbour(stop;\n  return\n    <>",
+        "(stop) => {\n  chooseHarbour(stop);\n  return\n  } (\n    <>",
+    ] {
+        let found = store.complete(prompt, &CompletionOptions::greedy(20)).unwrap();
+        let said = found.completion.trim_start();
+        assert!(said.starts_with("every boat"), "{prompt}: {said:?} ({:?})", found.matched);
+    }
+}
+
+/// An indentation is no loop, however deep.
+#[test]
+fn a_deep_indentation_is_said_to_its_end() {
+    let home = tempfile::tempdir().unwrap();
+    let prompt = "return self.parcels.count(self.harbour,";
+    let found = routes(&home).complete(prompt, &greedy()).unwrap();
+    let rest = ROUTES.find(prompt).unwrap() + prompt.len();
+    assert_eq!(
+        (found.completion.as_str(), found.finish_reason),
+        (&ROUTES[rest..], FinishReason::End)
+    );
+}
+
+/// Words in lower case at the end of an indented line go on in the next one.
+#[test]
+fn a_careless_quote_of_indented_text_goes_on_in_the_next_line() {
+    let home = tempfile::tempdir().unwrap();
+    let mut store = routes(&home);
+    let text = "        The Courier sends a Parcel by Tram and Ferry using\n                whichever Tunnel is \
+        open, as long\n                as the Warden has not locked it.\n";
+    store.memorize([NewDocument::text(text).with_id("b")], None).unwrap();
+    for (prompt, next) in [
+        ("tram and ferry using", "whichever Tunnel"),
+        ("by tram and ferry using", "whichever Tunnel"),
+        ("tunnel is open as long", "as the Warden"),
+    ] {
+        let found = store.complete(prompt, &CompletionOptions::greedy(30)).unwrap();
+        let said = found.completion.trim_start();
+        assert!(said.starts_with(next), "{prompt}: {said:?} ({:?})", found.matched);
+    }
+}

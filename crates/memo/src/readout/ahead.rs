@@ -8,10 +8,7 @@
 
 use crate::sparse::{Error, Level, Memory, Reader};
 
-/// Successors that are followed, the most frequent ones.
-const MOST_FOLLOWED: usize = 256;
-
-/// Contexts that are read, at most, to settle one token.
+/// Ways to go on that are looked at, at most, to settle one token: the most frequent ones.
 const MOST_READ: usize = 1_024;
 
 /// Buffers for looking ahead.
@@ -19,12 +16,14 @@ const MOST_READ: usize = 1_024;
 pub(super) struct Ahead {
     reader: Reader,
     text: Vec<u32>,
-    left: usize,
 }
 
 impl Ahead {
     /// Returns which successor of a context reaches back furthest, beyond the longest context that occurred, `level`;
     /// `None` if none does, or if there is but one. `context` is a view.
+    ///
+    /// All are followed by one token, then by two, and so on: what is found first reaches back furthest, and one that goes on in many
+    /// ways does not keep the others from being looked at.
     pub(super) fn furthest(
         &mut self,
         memory: &Memory,
@@ -32,83 +31,68 @@ impl Ahead {
         level: &Level,
         best: u32,
     ) -> Result<Option<u32>, Error> {
-        let lengths = &memory.settings().tokens;
-        let Some(&longer) = lengths.get(level.slot + 1) else { return Ok(None) };
+        let slot = level.slot + 1;
+        let Some(&longer) = memory.settings().tokens.get(slot) else { return Ok(None) };
         let (longer, span) = (longer as usize, level.span);
         if level.list.len() < 2 || context.len() <= span || longer <= span + 1 {
             return Ok(None);
         }
-        let mut followed = level.list.clone();
-        followed.sort_by_key(|&(token, count)| (-count, token));
-        followed.truncate(MOST_FOLLOWED);
-        self.left = MOST_READ;
-        self.text.clear();
-        self.text.extend_from_slice(&context[context.len().saturating_sub(longer - 1)..]);
-        let reach = Reach { memory, slot: level.slot + 1, longer, beyond: span };
-        // How far back the successor reaches; of equals, the one that is the best anyway, then the most frequent one.
-        let mut furthest: Option<((usize, bool), u32)> = None;
-        for (token, _) in followed {
-            if let Some(back) = self.follow(&reach, token, 1)? {
-                let rank = (back, token == best);
-                if furthest.is_none_or(|(most, _)| rank > most) {
-                    furthest = Some((rank, token));
+        let context = &context[context.len().saturating_sub(longer - 1)..];
+        let mut left = MOST_READ;
+        // What would be said, token by token.
+        let mut paths: Vec<Vec<u32>> = Vec::new();
+        extend(&mut paths, &[], level.list.clone(), memory.settings().end);
+        // After more tokens no more of the context is seen than what occurred.
+        for ahead in 1..longer - span {
+            paths.truncate(left);
+            left -= paths.len();
+            let mut found = None;
+            for path in paths.iter().filter(|_| context.len() + ahead >= longer) {
+                if !self.list(memory, context, path, slot)?.is_empty() {
+                    if path[0] == best {
+                        return Ok(Some(best));
+                    }
+                    found = found.or(Some(path[0]));
+                }
+            }
+            if found.is_some() {
+                return Ok(found);
+            }
+            let shorter = std::mem::take(&mut paths);
+            for path in &shorter {
+                for slot in (1..slot).rev() {
+                    let next = self.list(memory, context, path, slot)?;
+                    if !next.is_empty() {
+                        extend(&mut paths, path, next, memory.settings().end);
+                        break;
+                    }
                 }
             }
         }
-        Ok(furthest.map(|(_, token)| token))
+        Ok(None)
     }
 
-    /// Follows a token that is the `ahead`th of what would be said; returns how many tokens of the context it goes back to.
-    fn follow(
+    /// Reads what followed a context and a path, as far as a slot sees.
+    fn list(
         &mut self,
-        reach: &Reach<'_>,
-        token: u32,
-        ahead: usize,
-    ) -> Result<Option<usize>, Error> {
-        if self.left == 0 || token == reach.memory.settings().end {
-            return Ok(None);
-        }
-        self.left -= 1;
-        self.text.push(token);
-        let found = self.look(reach, ahead);
-        self.text.pop();
-        found
-    }
-
-    fn look(&mut self, reach: &Reach<'_>, ahead: usize) -> Result<Option<usize>, Error> {
-        let Ahead { reader, text, .. } = self;
-        let mut next = Vec::new();
-        if text.len() >= reach.longer {
-            reader.list(reach.memory, text, reach.slot, &mut next)?;
-            if !next.is_empty() {
-                return Ok(Some(reach.longer - ahead));
-            }
-        }
-        // The next token would see no more than the context that occurred.
-        if reach.longer - ahead <= reach.beyond + 1 {
-            return Ok(None);
-        }
-        for slot in (1..reach.slot).rev() {
-            reader.list(reach.memory, text, slot, &mut next)?;
-            if !next.is_empty() {
-                break;
-            }
-        }
-        next.sort_by_key(|&(token, count)| (-count, token));
-        let mut furthest = None;
-        for (token, _) in next {
-            furthest = furthest.max(self.follow(reach, token, ahead + 1)?);
-        }
-        Ok(furthest)
+        memory: &Memory,
+        context: &[u32],
+        path: &[u32],
+        slot: usize,
+    ) -> Result<Vec<(u32, i64)>, Error> {
+        let Ahead { reader, text } = self;
+        text.clear();
+        text.extend_from_slice(context);
+        text.extend_from_slice(path);
+        let mut list = Vec::new();
+        reader.list(memory, text, slot, &mut list)?;
+        Ok(list)
     }
 }
 
-/// What is looked for.
-struct Reach<'m> {
-    memory: &'m Memory,
-    /// The slot of the next longer context, and its length.
-    slot: usize,
-    longer: usize,
-    /// How many tokens are seen without looking ahead.
-    beyond: usize,
+/// Adds the ways in which a path goes on, the most frequent first.
+fn extend(paths: &mut Vec<Vec<u32>>, path: &[u32], mut next: Vec<(u32, i64)>, end: u32) {
+    next.sort_by_key(|&(token, count)| (-count, token));
+    let tokens = next.into_iter().map(|(token, _)| token).filter(|&token| token != end);
+    paths.extend(tokens.map(|token| [path, &[token]].concat()));
 }

@@ -22,7 +22,8 @@ const CUT: usize = 2;
 pub struct Matching {
     /// The first position that was looked at.
     pub first: usize,
-    /// How many tokens before each position from there on stand together in the memory.
+    /// How many tokens before each position from there on stand together in the memory; before the end all of them if nothing speaks
+    /// against it.
     pub runs: Vec<usize>,
     /// How often the longest context before the end that occurred did so.
     pub times: i64,
@@ -50,10 +51,19 @@ impl Backoff {
         let mut runs = Vec::with_capacity(text.len() - first + 1);
         // How many of the last tokens stand together, and how many of them stand there once.
         let (mut run, mut once): (usize, Option<usize>) = (0, None);
+        // Whether each token followed the longest context that the memory has for the text before it: nothing then speaks against all of
+        // it standing together, also where its parts stand at several places.
+        let lengths = &memory.settings().tokens;
+        let kept = |text: usize| {
+            let kept = lengths.iter().map(|&len| len as usize);
+            kept.take_while(|&len| len <= text).last().unwrap_or(0)
+        };
+        let mut whole = true;
         for p in first..text.len() {
             let (context, token) = (&text[first..p], text[p]);
             let known = reader.known(memory, context, token)?;
             let span = known.map_or(0, |known| known.span);
+            whole &= span >= kept(context.len());
             let goes_on = once.is_some_and(|once| once <= span);
             if !goes_on && run > span.max(CONSECUTIVE) {
                 // The run ends here, and may be longer than could be told.
@@ -70,11 +80,13 @@ impl Backoff {
             };
         }
         trust.read(memory, text, reader)?;
-        runs.push(run.max(longest(&reader.levels, text.len() - first)));
+        let looked_at = text.len() - first;
+        let last = longest(&reader.levels, looked_at);
+        whole &= last >= kept(looked_at);
+        runs.push(if whole { looked_at } else { run.max(last) });
         let longest = reader.levels.tokens().last();
         let times = longest.map_or(0, |level| level.totals.total);
         // A context that is longer than the text is all of that from the boundary on.
-        let lengths = &memory.settings().tokens;
         let begins = longest.is_some_and(|level| lengths[level.slot] as usize > text.len());
         let last = &text[text.len() - runs.last().map_or(0, |run| *run.min(&text.len()))..];
         let blank = |token: &&u32| memory.words().is_some_and(|words| words.is_blank(**token));

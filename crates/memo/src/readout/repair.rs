@@ -54,8 +54,8 @@ const ENOUGH: i64 = 6;
 /// Tokens of text that tell how frequent the words of a language are.
 const LANGUAGE: f64 = 20_000.0;
 
-/// Tokens within which symbols at the end of a prompt are looked for.
-const SYMBOLS: usize = 16;
+/// Tokens within which symbols at the end of a prompt are looked for, white space included: it may be an indentation.
+const SYMBOLS: usize = 64;
 
 /// A place in a prompt that the memory can go on from.
 struct Place {
@@ -214,7 +214,8 @@ impl Backoff {
                 break;
             }
             let (before, rest) = context.split_at(place);
-            let first = successors(memory, before, &rest[..rest.len().min(NEXT)], &mut reader)?;
+            let near = solid(memory, rest, NEXT);
+            let first = successors(memory, before, &near, &mut reader)?;
             // Words that are known together before the place: by their tokens, or in any layout.
             let known = matching.runs[place - matching.first];
             let start = |word: usize| word.checked_sub(1).map_or(0, |before| ends[before]);
@@ -238,7 +239,8 @@ impl Backoff {
         let mut left = REPLAYED;
         for Place { next, first, known, before: worth, most } in places {
             let (before, rest) = context.split_at(ends[next - 1]);
-            let typed = Typed { rest, words: words.len() - next };
+            let rest = solid(memory, rest, rest.len());
+            let typed = Typed { rest: &rest, words: words.len() - next };
             for first in first {
                 if most <= best.evidence || left == 0 {
                     return Ok(best);
@@ -268,26 +270,26 @@ impl Backoff {
         let Some(words) = memory.words().filter(|_| !typed.is_empty()) else {
             return Ok(Vec::new());
         };
-        let said = Generator::new(memory, self, context, Sampling::default()).take(SYMBOLS);
-        let said: Vec<u32> = said.collect::<Result<_, _>>()?;
+        let mut said = Vec::new();
         let mut spelling = Spelling::new();
         let mut best = (0, 0);
-        for (i, &token) in said.iter().enumerate() {
+        for token in Generator::new(memory, self, context, Sampling::default()).take(SYMBOLS) {
+            let token = token?;
+            said.push(token);
             spelling.push(words, token);
             let Spelling { words, symbols, .. } = &spelling;
-            // Symbols before the word that was left out count as typed.
-            let agree = match words.len() {
-                0 => symbols == typed,
-                // Those of the word that was left out do not count.
-                1 if best.0 == 0 && symbols.ends_with(typed) => true,
-                1 => typed.ends_with(symbols),
-                _ => break,
-            };
-            if agree && symbols.len() > best.0 {
-                best = (symbols.len(), i + 1);
+            if words.len() > 1 {
+                break;
+            }
+            // The last of them agree, and no fewer than half: one may be missing, twice, or that of a word that was left out.
+            let both = symbols.iter().rev().zip(typed.iter().rev());
+            let agree = both.take_while(|(a, b)| a == b).count();
+            if agree > best.0 && 2 * agree >= typed.len() {
+                best = (agree, said.len());
             }
         }
-        Ok(said[..best.1].to_vec())
+        said.truncate(best.1);
+        Ok(said)
     }
 
     /// Returns the most probable next token after a prompt, which is put right if the memory does not know its end.
@@ -360,7 +362,13 @@ impl Backoff {
     }
 }
 
-/// The rest of a prompt, beside which a replay is laid: its tokens, and how many words they are.
+/// The first tokens of a text, white space aside: whose layout it is nobody knows.
+fn solid(memory: &Memory, text: &[u32], count: usize) -> Vec<u32> {
+    let blank = |token: u32| memory.words().is_some_and(|words| words.is_blank(token));
+    text.iter().copied().filter(|&token| !blank(token)).take(count).collect()
+}
+
+/// The rest of a prompt, beside which a replay is laid: its tokens, white space aside, and how many words they are.
 #[derive(Clone, Copy)]
 struct Typed<'t> {
     rest: &'t [u32],
@@ -396,9 +404,12 @@ impl<'t> TypedPlace<'t> {
             }
             None => self.words += 1,
         }
+        if blank {
+            return;
+        }
         if let Some(at) = self.rest.iter().take(SKIPPED).position(|&typed| typed == token) {
             (self.rest, self.unheard) = (&self.rest[at + 1..], 0);
-        } else if !blank {
+        } else {
             self.unheard += 1;
         }
     }

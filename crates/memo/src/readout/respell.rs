@@ -15,14 +15,17 @@ const RESPELLED: usize = 96;
 /// Words that must come first for the memory to know what follows.
 const FIRST: usize = 2;
 
-/// Contexts that are read for one word, at most; tokens that are tried after each, and spellings that are kept.
-const MOST_READ: usize = 32;
+/// Contexts that are read for one word, at most, and how many of them one counts as that goes on in several ways: an indentation, which
+/// goes on in one, may be long. Tokens that are tried after each, and spellings that are kept.
+const MOST_READ: usize = 128;
+const CHOICE: usize = 4;
 const MOST_TRIED: usize = 6;
 const SPELLINGS: usize = 3;
 
-/// Tokens that may stand between two words, and tokens of a word with these.
+/// Tokens that may stand between two words, and tokens of a word with these, white space aside; and white space.
 const MOST_BETWEEN: usize = 10;
 const MOST_TOKENS: usize = 16;
+const MOST_BLANK: usize = 48;
 
 /// Words that make a quote in another layout, however long the prompt is.
 pub(super) const QUOTED: usize = 6;
@@ -240,12 +243,16 @@ impl Speller<'_> {
         found: &mut Vec<Spelled>,
     ) -> Result<(), Error> {
         let between = !follower.is_begun();
-        if self.left == 0 || spelled.len() == if between { MOST_BETWEEN } else { MOST_TOKENS } {
+        let blank = spelled.iter().filter(|&&token| self.words.is_blank(token)).count();
+        let most = if between { MOST_BETWEEN } else { MOST_TOKENS };
+        if self.left == 0 || blank == MOST_BLANK || spelled.len() - blank == most {
             return Ok(());
         }
-        self.left -= 1;
+        let followed = self.followed(&[context, spelled].concat(), follower)?;
+        let cost = if followed.len() > 1 { CHOICE } else { 1 };
+        self.left = self.left.saturating_sub(cost);
         let mut tried = 0;
-        for (token, known, next) in self.followed(&[context, spelled].concat(), follower)? {
+        for (token, known, next) in followed {
             spelled.push(token);
             let done = next.done();
             if done > word {

@@ -12,6 +12,7 @@ use super::seek::seek;
 use super::settings::{Context, WORD_REACH};
 use super::tables::TableKind;
 use super::{Error, Memory, Weighing};
+use crate::words::Words;
 use std::sync::{Arc, OnceLock};
 
 /// What one slot remembers of a context.
@@ -113,6 +114,25 @@ impl Level {
         self.totals = known.totals;
         self.list.extend_from_slice(&known.list);
         self.pairs.extend_from_slice(&known.pairs);
+    }
+
+    /// Counts white space at most as often as something else followed. A context of words sees none of it, so that each token of an
+    /// indentation followed the same words.
+    fn count_layout_once(&mut self, words: &Words) {
+        let Level { totals, list, .. } = self;
+        let text = list.iter().filter(|&&(token, _)| !words.is_blank(token));
+        let most: i64 = text.map(|&(_, count)| count).sum();
+        let is_more = |&(token, count): &(u32, i64)| count > most && words.is_blank(token);
+        if most == 0 || !list.iter().any(is_more) {
+            return;
+        }
+        *totals = Totals::new(totals.weighing);
+        for entry in list {
+            if is_more(entry) {
+                entry.1 = most;
+            }
+            totals.add(entry.1);
+        }
     }
 
     #[inline(always)]
@@ -316,6 +336,7 @@ impl Reader {
             if levels[i].list.is_empty() {
                 break;
             }
+            levels[i].count_layout_once(words);
             *used_words = i + 1;
         }
         tell_apart(&mut levels[..*used_words]);
@@ -535,7 +556,6 @@ mod tests {
     use super::*;
     use crate::lexicon::Lexicon;
     use crate::sparse::Settings;
-    use crate::words::Words;
 
     /// What a reader keeps must not be seen, whatever it read before and however the memory has changed.
     #[test]

@@ -35,6 +35,24 @@ fn a_cue_of_any_length_goes_on_where_it_stands() {
     }
 }
 
+/// A cue is told apart also where something else follows its end most often, and goes on in more ways than can be looked at.
+#[test]
+fn a_cue_goes_on_where_it_stands_beside_what_is_frequent() {
+    let indentation: Vec<u32> = (1..=16).collect();
+    let mut text = Vec::new();
+    for other in 100..1_600 {
+        text.extend_from_slice(&indentation);
+        text.extend([20, other]);
+    }
+    let cue = [&[17, 18, 19], &indentation[..]].concat();
+    text.extend_from_slice(&cue);
+    text.extend([21, 22, 23]);
+    let memory = memory_of(&text, 2_000);
+    let mut generation = Generation::new(&cue, Sampling::default()).quoting();
+    let said: Vec<u32> = (0..3).map(|_| generation.step(&memory, &BACKOFF).unwrap()).collect();
+    assert_eq!(said, [21, 22, 23]);
+}
+
 const STORY: &str = "In the Harbour office every captain signed the heavy register before breakfast. Then nobody spoke \
     until the whistle blew again across the water. The old pilot kept seven lanterns in his cellar, and he counted them \
     twice whenever fog came in. \"Never trust a quiet tide,\" he told the children. They laughed at him, but each of them \
@@ -102,6 +120,10 @@ fn repaired(prompt: &str) -> (Option<Repair>, String) {
 }
 
 fn repaired_in(story: &str, prompt: &str) -> (Option<Repair>, String) {
+    continued_in(story, prompt, 4)
+}
+
+fn continued_in(story: &str, prompt: &str, count: usize) -> (Option<Repair>, String) {
     let mut text = Text::new();
     let (tokens, prompt) = (text.encode(story), text.encode(prompt));
     // Words of the prompt that the story lacks have their letters too.
@@ -112,7 +134,7 @@ fn repaired_in(story: &str, prompt: &str) -> (Option<Repair>, String) {
     let repair = BACKOFF.repair(&memory, &prompt, &matching, &mut scratch).unwrap();
     let context = repair.as_ref().map_or(prompt, |repair| repair.context.clone());
     let mut generation = Generation::new(&context, Sampling::default()).quoting();
-    let said: Vec<u32> = (0..4).map(|_| generation.step(&memory, &BACKOFF).unwrap()).collect();
+    let said: Vec<u32> = (0..count).map(|_| generation.step(&memory, &BACKOFF).unwrap()).collect();
     (repair, text.decode(&said))
 }
 
@@ -141,12 +163,49 @@ fn a_careless_quote_is_put_right() {
     }
 }
 
+/// People write words apart or together, and numbers with separators of their own.
+#[test]
+fn words_may_be_joined_or_split() {
+    for (prompt, next) in [
+        ("pilot kept sevenlanterns in his", " cellar, and he"),
+        ("breakfast. Then no body spoke until", " the whistle blew again"),
+    ] {
+        let (repair, said) = repaired(prompt);
+        assert_eq!(said, next, "{prompt}: {repair:?}");
+        assert_eq!(repair.unwrap().differences, 1, "{prompt}");
+    }
+    let text = "The mill sold 1,234,567 sacks of grain before the re-\nopening of the canal. Nobody minded the noise.";
+    for (prompt, next) in [
+        ("The mill sold 1234567 sacks of", " grain before the re"),
+        ("sacks of grain before the reopening of", " the canal."),
+    ] {
+        let (repair, said) = repaired_in(text, prompt);
+        assert!(said.starts_with(next), "{prompt}: {said}, {repair:?}");
+        assert!(repair.is_some(), "{prompt}");
+    }
+}
+
 #[test]
 fn accents_may_be_left_out() {
     let text = "Le vieux pêcheur a répété la même prière à l’été passé devant la mer démontée.";
     let (repair, said) = repaired_in(text, "le vieux pecheur a repete la meme");
     assert_eq!(said, " prière à l’", "{repair:?}");
     assert_eq!(repair.unwrap().differences, 0);
+}
+
+/// An indentation is many tokens, which all follow the words before it.
+#[test]
+fn a_careless_quote_of_indented_text_goes_on_in_the_next_line() {
+    let text = "class Courier:\n        # Deliver a Parcel by Tram and Ferry using\n        # \
+        whichever Tunnel is open, as\n            long as the Warden\n            has not locked it, or so they say in town\n";
+    for (prompt, next) in [
+        ("tram and ferry using", "# whichever Tunnel"),
+        ("parcel by tram and ferry using", "# whichever Tunnel"),
+        ("long as the warden", "has not locked it, or"),
+    ] {
+        let (repair, said) = continued_in(text, prompt, 14);
+        assert!(said.trim_start().starts_with(next), "{prompt}: {said:?}, {repair:?}");
+    }
 }
 
 /// Where the memory goes on in several ways, what was typed says in which.
