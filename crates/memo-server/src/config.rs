@@ -4,7 +4,6 @@ use crate::partner::Partner;
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
-use utoipa::ToSchema;
 
 /// The configuration of a server.
 #[derive(Clone, Debug)]
@@ -99,7 +98,8 @@ pub struct Key {
 }
 
 /// What a key allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Permission {
     /// To read: complete, score, explain, list.

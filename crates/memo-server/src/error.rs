@@ -5,7 +5,6 @@ use axum::extract::rejection::BytesRejection;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use utoipa::ToSchema;
 
 /// A request that was refused or failed. Serialized, it is its detail.
 #[derive(Clone, Debug, Serialize)]
@@ -20,13 +19,15 @@ pub(crate) struct ApiError {
 }
 
 /// The body of an error.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct ErrorBody {
     pub(crate) error: ErrorDetail,
 }
 
 /// What went wrong.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct ErrorDetail {
     /// What happened, and what to do about it.
     #[serde(serialize_with = "crate::advice::serialize")]
@@ -40,7 +41,8 @@ pub(crate) struct ErrorDetail {
 }
 
 /// The kind of an error.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 enum ErrorType {
     #[serde(rename = "invalid_request_error")]
     InvalidRequest,
@@ -55,7 +57,8 @@ enum ErrorType {
 }
 
 /// The reason of an error, for programs.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ErrorCode {
     NotFound,

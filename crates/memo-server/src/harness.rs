@@ -5,10 +5,10 @@ use crate::error::ApiError;
 use crate::extract::Json;
 use crate::server::Chosen;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// A text to tokenize.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct TokenizeRequest {
     /// The text.
     #[serde(alias = "text", alias = "content")]
@@ -16,7 +16,8 @@ pub(crate) struct TokenizeRequest {
 }
 
 /// The tokens of a text.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct TokenizeResponse {
     /// Its tokens.
     tokens: Vec<u32>,
@@ -27,7 +28,7 @@ pub(crate) struct TokenizeResponse {
 }
 
 /// The tokens of a text. The name of the end token alone is that token.
-#[utoipa::path(post, path = "/tokenize", tag = "harness", request_body = TokenizeRequest, responses((status = 200, body = TokenizeResponse)))]
+#[cfg_attr(test, utoipa::path(post, path = "/tokenize", tag = "harness", request_body = TokenizeRequest, responses((status = 200, body = TokenizeResponse))))]
 pub(crate) async fn tokenize(
     Chosen(app): Chosen,
     Json(request): Json<TokenizeRequest>,
@@ -46,21 +47,23 @@ pub(crate) async fn tokenize(
 }
 
 /// Tokens to decode.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct DetokenizeRequest {
     /// The tokens.
     tokens: Vec<u32>,
 }
 
 /// The text of tokens.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct DetokenizeResponse {
     /// Their text.
     prompt: String,
 }
 
 /// The text of tokens.
-#[utoipa::path(post, path = "/detokenize", tag = "harness", request_body = DetokenizeRequest, responses((status = 200, body = DetokenizeResponse)))]
+#[cfg_attr(test, utoipa::path(post, path = "/detokenize", tag = "harness", request_body = DetokenizeRequest, responses((status = 200, body = DetokenizeResponse))))]
 pub(crate) async fn detokenize(
     Chosen(app): Chosen,
     Json(DetokenizeRequest { tokens }): Json<DetokenizeRequest>,
@@ -73,7 +76,8 @@ pub(crate) async fn detokenize(
 }
 
 /// The tokenizer of the model.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct TokenizerInfo {
     tokenizer_class: String,
     vocab_size: usize,
@@ -84,7 +88,7 @@ pub(crate) struct TokenizerInfo {
 }
 
 /// The tokenizer, and the name of its end token.
-#[utoipa::path(get, path = "/tokenizer_info", tag = "harness", responses((status = 200, body = TokenizerInfo)))]
+#[cfg_attr(test, utoipa::path(get, path = "/tokenizer_info", tag = "harness", responses((status = 200, body = TokenizerInfo))))]
 pub(crate) async fn tokenizer_info(Chosen(app): Chosen) -> axum::Json<TokenizerInfo> {
     let tokenizer = app.model.tokenizer();
     axum::Json(TokenizerInfo {

@@ -8,6 +8,8 @@
 mod advice;
 mod app;
 mod caller;
+#[cfg(test)]
+mod committed;
 mod config;
 mod connections;
 mod error;

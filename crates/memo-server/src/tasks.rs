@@ -4,7 +4,7 @@
 //! texts to memorize, with one wait for the disk; that is what takes long. Readers have a snapshot meanwhile. A change never goes before
 //! another one that is about the same documents. Each is a transaction of its own, and is answered when all are done.
 
-use crate::error::{ApiError, ErrorDetail};
+use crate::error::ApiError;
 use crate::log;
 use crate::metrics::Metrics;
 use crate::model::{Cost, LONG_TOKENS, Model};
@@ -20,7 +20,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
-use utoipa::ToSchema;
 
 /// Tasks that are kept, finished ones included.
 const MAX_KEPT: usize = 100;
@@ -35,7 +34,8 @@ const MAX_GROUP: usize = 64;
 const REPORT_INTERVAL: Duration = Duration::from_millis(80);
 
 /// A change of the model or a proof, and how far it is.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct Task {
     /// Its name.
     pub(crate) id: String,
@@ -47,15 +47,16 @@ pub(crate) struct Task {
     #[serde(flatten)]
     progress: Progress,
     /// What it returned, once it is done: what the request returns that began it.
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(test, schema(value_type = Option<Object>))]
     result: Option<Value>,
     /// Why it failed.
-    #[schema(value_type = Option<ErrorDetail>)]
+    #[cfg_attr(test, schema(value_type = Option<crate::error::ErrorDetail>))]
     error: Option<ApiError>,
 }
 
 /// What kind of change a task is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TaskKind {
     Memorize,
@@ -76,7 +77,8 @@ impl Display for TaskKind {
 }
 
 /// The state of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TaskState {
     /// It waits for another one.

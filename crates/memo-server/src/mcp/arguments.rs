@@ -3,14 +3,14 @@
 use crate::partner::Mode;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use utoipa::ToSchema;
 
 /// A text to keep.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Remember {
     /// What to remember: whole sentences that are understood on their own.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     pub(crate) text: String,
     /// Where it comes from, as a file, an address or a conversation; `forget` takes it too.
     pub(crate) source: Option<String>,
@@ -22,45 +22,49 @@ pub(crate) struct Remember {
 }
 
 /// What to look for.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Recall {
     /// A question, or words that the text would have; rare words count most.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     pub(crate) text: String,
     /// The most passages, 5 by default.
-    #[schema(minimum = 1, maximum = 100)]
+    #[cfg_attr(test, schema(minimum = 1, maximum = 100))]
     pub(crate) limit: Option<usize>,
 }
 
 /// A beginning to continue.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Complete {
     /// How a remembered text begins, or a part of it.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     pub(crate) prompt: String,
     /// The most tokens to add, 64 by default.
-    #[schema(minimum = 1, maximum = 4096)]
+    #[cfg_attr(test, schema(minimum = 1, maximum = 4096))]
     pub(crate) max_tokens: Option<usize>,
     /// Who continues, where a neural model stands beside the memory: `memory`, which is the default and says only what is remembered, `both`, or `model`.
-    #[schema(nullable = false)]
+    #[cfg_attr(test, schema(nullable = false))]
     pub(crate) mode: Option<Mode>,
 }
 
 /// A beginning whose continuation is to be explained.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Explain {
     /// The text before the words in question; after a completion that has `continued`, its `text`.
     pub(crate) prompt: String,
     /// The most continuations, 3 by default.
-    #[schema(minimum = 1, maximum = 50)]
+    #[cfg_attr(test, schema(minimum = 1, maximum = 50))]
     pub(crate) candidates: Option<usize>,
 }
 
 /// What to forget: one of `ids`, `source`, `labels` and `text`.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Forget {
     /// Documents, by id.
@@ -75,7 +79,7 @@ pub(crate) struct Forget {
     pub(crate) text: Option<String>,
     /// Whether to show what would go and change nothing, which is the default. Only with false is anything forgotten.
     #[serde(default = "yes")]
-    #[schema(default = true)]
+    #[cfg_attr(test, schema(default = true))]
     pub(crate) dry_run: bool,
     /// Why; kept with the change.
     pub(crate) reason: Option<String>,
@@ -86,32 +90,35 @@ fn yes() -> bool {
 }
 
 /// What is to follow a text.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Correct {
     /// The text before what is wrong, as it is remembered, best from the beginning of its sentence.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     pub(crate) prompt: String,
     /// What is to follow it.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     pub(crate) target: String,
     /// Why; kept with the change.
     pub(crate) reason: Option<String>,
 }
 
 /// The changes to show.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct History {
     /// Only changes of this document.
     pub(crate) id: Option<String>,
     /// The most changes, 20 by default; the newest come first.
-    #[schema(minimum = 1, maximum = 1000)]
+    #[cfg_attr(test, schema(minimum = 1, maximum = 1000))]
     pub(crate) limit: Option<usize>,
 }
 
 /// The change to undo.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Undo {
     /// Its number, as the answer to the change or `history` gives it.
@@ -121,6 +128,7 @@ pub(crate) struct Undo {
 }
 
 /// Nothing.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}

@@ -24,17 +24,18 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
-use utoipa::ToSchema;
 
 /// Passages that were found.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(super) struct Recalled {
     /// The passages, the closest first.
     passages: Vec<RecalledPassage>,
 }
 
 /// A passage, and where its document comes from.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(super) struct RecalledPassage {
     #[serde(flatten)]
     passage: Passage,
@@ -43,7 +44,8 @@ pub(super) struct RecalledPassage {
 }
 
 /// What a forget did or, of a dry run, would do.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(super) struct Forgotten {
     /// Whether nothing has changed.
     dry_run: bool,

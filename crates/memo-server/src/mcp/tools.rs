@@ -1,14 +1,9 @@
 //! The tools: what each is called, what agents are told of it, and what it may do.
 
-use super::calls::{Forgotten, Recalled};
-use super::{arguments, schema};
+use super::schema;
 use crate::config::Permission;
-use crate::native::TransactionList;
-use crate::native::status::ModelStats;
-use memo_store::{ChangeReport, Completion, EditReport, Explanation, RememberReport};
 use rmcp::model::{Tool, ToolAnnotations};
 use std::sync::{Arc, LazyLock};
-use utoipa::ToSchema;
 
 /// What a tool does to the memory.
 #[derive(Clone, Copy)]
@@ -27,21 +22,21 @@ enum Effect {
 pub(super) fn all() -> &'static [Tool] {
     static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
         vec![
-            tool::<arguments::Remember, RememberReport>(
+            tool(
                 "remember",
                 "Remember a text",
                 "Keeps a text for later conversations. A text that is known already, alone or as part of a document, changes nothing, and \
                  the answer says where it is known. One fact a call, in a whole sentence that is understood on its own.",
                 Effect::Adds,
             ),
-            tool::<arguments::Recall, Recalled>(
+            tool(
                 "recall",
                 "Find remembered passages",
                 "Finds the remembered passages that share the rarest words with a question, the closest first, each with its document, line, \
                  source and a score from 0 to 1. Use the words that the text itself would have.",
                 Effect::Reads,
             ),
-            tool::<arguments::Complete, Completion>(
+            tool(
                 "complete",
                 "Continue a remembered text",
                 "Continues a text word for word as it is remembered. `matched` says how the beginning was found (`verbatim`, `near`, \
@@ -49,14 +44,14 @@ pub(super) fn all() -> &'static [Tool] {
                  know how it goes on, and `closest` then has similar passages.",
                 Effect::Reads,
             ),
-            tool::<arguments::Explain, Explanation>(
+            tool(
                 "explain",
                 "Explain what follows",
                 "Says why the memory continues a text as it does: the likeliest next words, how often each followed which context, and the \
                  documents in which it stands.",
                 Effect::Reads,
             ),
-            tool::<arguments::Forget, Forgotten>(
+            tool(
                 "forget",
                 "Forget for good",
                 "Forgets documents, by id, source or label, or a text wherever it stands, for good: it is subtracted from the memory and \
@@ -64,25 +59,25 @@ pub(super) fn all() -> &'static [Tool] {
                  nothing; show that to your user, then call again with `dry_run` false. The receipt has the digest of the memory.",
                 Effect::Removes,
             ),
-            tool::<arguments::Correct, EditReport>(
+            tool(
                 "correct",
                 "Correct what follows",
                 "Makes a text what follows another one, in place of what is remembered there; `undo` takes it back.",
                 Effect::Changes,
             ),
-            tool::<arguments::History, TransactionList>(
+            tool(
                 "history",
                 "Show changes",
                 "Lists the changes of the memory, or of one document, the newest first: what kind, when, why, and which documents.",
                 Effect::Reads,
             ),
-            tool::<arguments::Undo, ChangeReport>(
+            tool(
                 "undo",
                 "Undo a change",
                 "Undoes a change by its number, exactly, if no later one depends on it. Forgetting cannot be undone.",
                 Effect::Removes,
             ),
-            tool::<arguments::Nothing, ModelStats>(
+            tool(
                 "stats",
                 "Show figures",
                 "The memory in figures: documents, tokens, bytes and the last change.",
@@ -93,20 +88,16 @@ pub(super) fn all() -> &'static [Tool] {
     &TOOLS
 }
 
-fn tool<A: ToSchema, R: ToSchema>(
-    name: &'static str,
-    title: &str,
-    description: &'static str,
-    effect: Effect,
-) -> Tool {
+fn tool(name: &'static str, title: &str, description: &'static str, effect: Effect) -> Tool {
     let annotations = ToolAnnotations::with_title(title)
         .read_only(matches!(effect, Effect::Reads))
         .destructive(matches!(effect, Effect::Changes | Effect::Removes))
         .idempotent(!matches!(effect, Effect::Removes))
         .open_world(false);
-    Tool::new(name, description, schema::input::<A>())
+    let (input, output) = schema::of(name);
+    Tool::new(name, description, input)
         .with_title(title)
-        .with_raw_output_schema(Arc::new(schema::output::<R>()))
+        .with_raw_output_schema(Arc::new(output))
         .with_annotations(annotations)
 }
 

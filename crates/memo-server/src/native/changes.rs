@@ -1,18 +1,17 @@
 //! Edits, replacements, and the transactions that all changes are.
 
 use super::{ChangeOptions, Pagination, TransactionList, respond};
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::{Json, Path};
 use crate::model::Cost;
 use crate::server::{Chosen, ChosenWith};
-use crate::tasks::{Task, TaskKind};
+use crate::tasks::TaskKind;
 use axum::response::Response;
-use memo_store::{ChangeReport, EditReport, Store};
+use memo_store::Store;
 use serde::Deserialize;
-use utoipa::ToSchema;
 
 /// All changes, the newest first.
-#[utoipa::path(get, path = "/api/transactions", tag = "changes", params(Pagination), responses((status = 200, body = TransactionList)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/transactions", tag = "changes", params(Pagination), responses((status = 200, body = TransactionList))))]
 pub(crate) async fn log(
     ChosenWith(app, pagination): ChosenWith<Pagination>,
 ) -> Result<axum::Json<TransactionList>, ApiError> {
@@ -23,7 +22,7 @@ pub(crate) async fn log(
 }
 
 /// Undoes a change, if no later one depends on it.
-#[utoipa::path(post, path = "/api/transactions/{id}/rollback", tag = "changes", params(("id" = u64, Path)), request_body = ChangeOptions, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/transactions/{id}/rollback", tag = "changes", params(("id" = u64, Path)), request_body = ChangeOptions, responses((status = 200, body = memo_store::ChangeReport), (status = 202, body = crate::tasks::Task), (status = 404, body = crate::error::ErrorBody), (status = 409, body = crate::error::ErrorBody))))]
 pub(crate) async fn rollback(
     Chosen(app): Chosen,
     Path(id): Path<u64>,
@@ -35,12 +34,13 @@ pub(crate) async fn rollback(
 }
 
 /// What is to follow a prompt.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditRequest {
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     prompt: String,
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     target: String,
     /// Whether the target is written as it is, and nothing after it: no space before it where two words meet, and not how a
     /// document that has the prompt goes on.
@@ -53,7 +53,7 @@ pub(crate) struct EditRequest {
 }
 
 /// Makes a text what follows a prompt.
-#[utoipa::path(post, path = "/api/edit", tag = "changes", request_body = EditRequest, responses((status = 200, body = EditReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/edit", tag = "changes", request_body = EditRequest, responses((status = 200, body = memo_store::EditReport), (status = 202, body = crate::tasks::Task), (status = 409, body = crate::error::ErrorBody))))]
 pub(crate) async fn edit(
     Chosen(app): Chosen,
     Json(EditRequest { prompt, target, exact, reason, wait }): Json<EditRequest>,
@@ -71,10 +71,11 @@ pub(crate) async fn edit(
 }
 
 /// Text to replace.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReplaceRequest {
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     old: String,
     new: String,
     /// Only in this document.
@@ -86,7 +87,7 @@ pub(crate) struct ReplaceRequest {
 }
 
 /// Replaces text in documents.
-#[utoipa::path(post, path = "/api/replace", tag = "changes", request_body = ReplaceRequest, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/replace", tag = "changes", request_body = ReplaceRequest, responses((status = 200, body = memo_store::ChangeReport), (status = 202, body = crate::tasks::Task), (status = 404, body = crate::error::ErrorBody), (status = 409, body = crate::error::ErrorBody))))]
 pub(crate) async fn replace(
     Chosen(app): Chosen,
     Json(ReplaceRequest { old, new, document, reason, wait }): Json<ReplaceRequest>,

@@ -2,28 +2,28 @@
 
 use super::{ChangeOptions, Pagination, TransactionList, respond};
 use crate::app::App;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::{Json, Path};
 use crate::model::Cost;
 use crate::server::{Chosen, ChosenWith};
-use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
+use crate::tasks::{Documents, TaskHandle, TaskKind};
 use crate::workers::Seat;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use memo_store::{
-    ChangeReport, Document, DocumentState, DocumentText, MemorizeReport, NewDocument, Progress,
-    Store, Together, Unit,
+    ChangeReport, Document, DocumentState, DocumentText, NewDocument, Progress, Store, Together,
+    Unit,
 };
 use memo_text::{Content, Corpus, CorpusDocument, CorpusOptions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::sync::Arc;
-use utoipa::{IntoParams, ToSchema};
 
 /// Documents.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct DocumentList {
     documents: Vec<Document>,
     /// How many there are in all.
@@ -31,8 +31,9 @@ pub(crate) struct DocumentList {
 }
 
 /// The documents to list.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DocumentQuery {
     /// Part of an id or a label.
@@ -47,7 +48,7 @@ pub(crate) struct DocumentQuery {
 }
 
 /// Lists documents, the newest first.
-#[utoipa::path(get, path = "/api/documents", tag = "documents", params(DocumentQuery), responses((status = 200, body = DocumentList)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/documents", tag = "documents", params(DocumentQuery), responses((status = 200, body = DocumentList))))]
 pub(crate) async fn list(
     ChosenWith(app, DocumentQuery { search, state, limit, offset }): ChosenWith<DocumentQuery>,
 ) -> Result<axum::Json<DocumentList>, ApiError> {
@@ -70,8 +71,9 @@ pub(crate) async fn list(
 }
 
 /// The version to show.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VersionQuery {
     /// The version whose text is given.
@@ -79,7 +81,7 @@ pub(crate) struct VersionQuery {
 }
 
 /// Shows a document.
-#[utoipa::path(get, path = "/api/documents/{id}", tag = "documents", params(("id" = String, Path), VersionQuery), responses((status = 200, body = DocumentText), (status = 404, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/documents/{id}", tag = "documents", params(("id" = String, Path), VersionQuery), responses((status = 200, body = DocumentText), (status = 404, body = crate::error::ErrorBody))))]
 pub(crate) async fn show(
     ChosenWith(app, VersionQuery { version }): ChosenWith<VersionQuery>,
     Path(id): Path<String>,
@@ -97,7 +99,7 @@ pub(crate) async fn show(
 }
 
 /// The transactions that changed a document.
-#[utoipa::path(get, path = "/api/documents/{id}/history", tag = "documents", params(("id" = String, Path)), responses((status = 200, body = TransactionList), (status = 404, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/documents/{id}/history", tag = "documents", params(("id" = String, Path)), responses((status = 200, body = TransactionList), (status = 404, body = crate::error::ErrorBody))))]
 pub(crate) async fn history(
     Chosen(app): Chosen,
     Path(id): Path<String>,
@@ -107,10 +109,11 @@ pub(crate) async fn history(
 }
 
 /// A text to memorize.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DocumentInput {
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     text: String,
     /// Its name; without one it gets one from its content.
     id: Option<String>,
@@ -119,10 +122,11 @@ pub(crate) struct DocumentInput {
 }
 
 /// One text, or several, to memorize in one transaction.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemorizeRequest {
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     text: Option<String>,
     id: Option<String>,
     #[serde(default)]
@@ -136,7 +140,7 @@ pub(crate) struct MemorizeRequest {
 }
 
 /// Memorizes texts.
-#[utoipa::path(post, path = "/api/documents", tag = "documents", request_body = MemorizeRequest, responses((status = 200, body = MemorizeReport), (status = 202, body = Task), (status = 409, body = ErrorBody, description = "They would not fit")))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/documents", tag = "documents", request_body = MemorizeRequest, responses((status = 200, body = memo_store::MemorizeReport), (status = 202, body = crate::tasks::Task), (status = 409, body = crate::error::ErrorBody, description = "They would not fit"))))]
 pub(crate) async fn memorize(
     Chosen(app): Chosen,
     Json(request): Json<MemorizeRequest>,
@@ -154,8 +158,9 @@ pub(crate) async fn memorize(
 }
 
 /// The name of a file, and how it is memorized.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UploadQuery {
     /// Its name. Of a name that ends in `.jsonl` or `.ndjson`, every line is a document; of
@@ -168,7 +173,7 @@ pub(crate) struct UploadQuery {
 }
 
 /// Memorizes a file, read as `memo memorize` reads it.
-#[utoipa::path(post, path = "/api/upload", tag = "documents", params(UploadQuery), request_body(content = String, content_type = "application/octet-stream", description = "The file: text in UTF-8, a page of HTML or a Word document by the end of its name, or any bytes if the tokenizer is `bytes`"), responses((status = 200, body = MemorizeReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/upload", tag = "documents", params(UploadQuery), request_body(content = String, content_type = "application/octet-stream", description = "The file: text in UTF-8, a page of HTML or a Word document by the end of its name, or any bytes if the tokenizer is `bytes`"), responses((status = 200, body = memo_store::MemorizeReport), (status = 202, body = crate::tasks::Task), (status = 409, body = crate::error::ErrorBody))))]
 pub(crate) async fn upload(
     ChosenWith(app, UploadQuery { id, reason, wait }): ChosenWith<UploadQuery>,
     headers: HeaderMap,
@@ -237,7 +242,7 @@ async fn memorize_documents(
 }
 
 /// Takes a document out of the memory, and keeps it.
-#[utoipa::path(post, path = "/api/documents/{id}/retire", tag = "documents", params(("id" = String, Path)), request_body = ChangeOptions, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/documents/{id}/retire", tag = "documents", params(("id" = String, Path)), request_body = ChangeOptions, responses((status = 200, body = ChangeReport), (status = 202, body = crate::tasks::Task), (status = 404, body = crate::error::ErrorBody), (status = 409, body = crate::error::ErrorBody))))]
 pub(crate) async fn retire(
     Chosen(app): Chosen,
     Path(id): Path<String>,
@@ -248,7 +253,7 @@ pub(crate) async fn retire(
 }
 
 /// Brings a retired document back.
-#[utoipa::path(post, path = "/api/documents/{id}/restore", tag = "documents", params(("id" = String, Path)), request_body = ChangeOptions, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/documents/{id}/restore", tag = "documents", params(("id" = String, Path)), request_body = ChangeOptions, responses((status = 200, body = ChangeReport), (status = 202, body = crate::tasks::Task), (status = 404, body = crate::error::ErrorBody), (status = 409, body = crate::error::ErrorBody))))]
 pub(crate) async fn restore(
     Chosen(app): Chosen,
     Path(id): Path<String>,

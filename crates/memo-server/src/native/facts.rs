@@ -1,20 +1,20 @@
 //! Facts: asked for from either end, stated and corrected.
 
 use super::respond;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::Json;
 use crate::model::Cost;
 use crate::server::{Chosen, ChosenWith};
-use crate::tasks::{Task, TaskKind};
+use crate::tasks::TaskKind;
 use axum::response::Response;
 use memo_knowledge::{Triple, TriplePattern};
-use memo_store::{ChangeReport, Facts, Store};
+use memo_store::{Facts, Store};
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
 
 /// A pattern of facts: what is left out, or empty, is anything.
-#[derive(Clone, Debug, Default, Deserialize, ToSchema, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FactPattern {
     /// What they are about.
@@ -34,8 +34,9 @@ impl From<FactPattern> for TriplePattern {
 }
 
 /// A question for facts.
-#[derive(Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FactQuery {
     /// What they are about; left out, or empty, anything.
@@ -52,7 +53,7 @@ pub(crate) struct FactQuery {
 ///
 /// With a predicate and one of subject and object, the memory itself is asked, and `noise` says how sure it is; else the documents are.
 /// Names are taken as they are written or, where there is none such, in any case.
-#[utoipa::path(get, path = "/api/facts", operation_id = "ask_facts", tag = "knowledge", params(FactQuery), responses((status = 200, body = Facts)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/facts", operation_id = "ask_facts", tag = "knowledge", params(FactQuery), responses((status = 200, body = Facts))))]
 pub(crate) async fn ask(
     ChosenWith(app, FactQuery { subject, predicate, object, limit }): ChosenWith<FactQuery>,
 ) -> Result<axum::Json<Facts>, ApiError> {
@@ -63,23 +64,25 @@ pub(crate) async fn ask(
 }
 
 /// A fact to state.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FactInput {
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     subject: String,
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     predicate: String,
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     object: String,
 }
 
 /// Facts to state in one transaction.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StateRequest {
     /// The facts, up to 1,000; more are a graph.
-    #[schema(min_items = 1, max_items = 1000)]
+    #[cfg_attr(test, schema(min_items = 1, max_items = 1000))]
     facts: Vec<FactInput>,
     /// Kept with the transaction.
     reason: Option<String>,
@@ -90,7 +93,7 @@ pub(crate) struct StateRequest {
 /// States facts: each is what is said of its subject and predicate from then on.
 ///
 /// Graphs that say something else get a new version; a fact that none has a place for goes to the graph `facts`.
-#[utoipa::path(post, path = "/api/facts", operation_id = "state_facts", tag = "knowledge", request_body = StateRequest, responses((status = 200, body = ChangeReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/facts", operation_id = "state_facts", tag = "knowledge", request_body = StateRequest, responses((status = 200, body = memo_store::ChangeReport), (status = 202, body = crate::tasks::Task), (status = 409, body = crate::error::ErrorBody))))]
 pub(crate) async fn state(
     Chosen(app): Chosen,
     Json(StateRequest { facts, reason, wait }): Json<StateRequest>,

@@ -2,21 +2,21 @@
 
 use super::facts::FactPattern;
 use super::{ChangeOptions, respond};
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::{Json, Path};
 use crate::server::{Chosen, ChosenWith};
-use crate::tasks::{Task, TaskKind};
+use crate::tasks::TaskKind;
 use axum::response::{IntoResponse, Response};
 use memo_store::{
-    DocumentFilter, ForgetPreview, Observer, Proof, Receipt, Selection, Snapshot, Timestamp,
+    DocumentFilter, ForgetPreview, Observer, Receipt, Selection, Snapshot, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use utoipa::ToSchema;
 
 /// What to forget: documents, a text wherever it stands, facts of graphs, or the documents that fit all of `labels`, `glob`
 /// and `older_than` that are given.
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ForgetRequest {
     document: Option<String>,
@@ -41,7 +41,8 @@ pub(crate) struct ForgetRequest {
 }
 
 /// A receipt or, of a dry run, a preview.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(untagged)]
 #[allow(dead_code, reason = "it is only described: a receipt comes from its task")]
 pub(crate) enum ForgetResponse {
@@ -76,7 +77,7 @@ impl ForgetRequest {
 }
 
 /// Forgets documents, a text or facts for good, and says what that reached; or says what would go.
-#[utoipa::path(post, path = "/api/forget", tag = "forgetting", request_body = ForgetRequest, responses((status = 200, body = ForgetResponse), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 507, body = ErrorBody, description = "The disk has no room for it")))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/forget", tag = "forgetting", request_body = ForgetRequest, responses((status = 200, body = ForgetResponse), (status = 202, body = crate::tasks::Task), (status = 404, body = crate::error::ErrorBody), (status = 409, body = crate::error::ErrorBody), (status = 507, body = crate::error::ErrorBody, description = "The disk has no room for it"))))]
 pub(crate) async fn forget(
     Chosen(app): Chosen,
     Json(mut request): Json<ForgetRequest>,
@@ -92,7 +93,7 @@ pub(crate) async fn forget(
 }
 
 /// Forgets a document for good.
-#[utoipa::path(delete, path = "/api/documents/{id}", tag = "forgetting", params(("id" = String, Path), ChangeOptions), responses((status = 200, body = Receipt), (status = 202, body = Task), (status = 404, body = ErrorBody), (status = 409, body = ErrorBody), (status = 507, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(delete, path = "/api/documents/{id}", tag = "forgetting", params(("id" = String, Path), ChangeOptions), responses((status = 200, body = Receipt), (status = 202, body = crate::tasks::Task), (status = 404, body = crate::error::ErrorBody), (status = 409, body = crate::error::ErrorBody), (status = 507, body = crate::error::ErrorBody))))]
 pub(crate) async fn forget_document(
     ChosenWith(app, ChangeOptions { reason, wait }): ChosenWith<ChangeOptions>,
     Path(id): Path<String>,
@@ -102,7 +103,8 @@ pub(crate) async fn forget_document(
 }
 
 /// Documents whose forgetting is to be proved.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProveRequest {
     /// Documents to forget in a copy of the memory; without any, the memory is compared as it is.
@@ -114,7 +116,7 @@ pub(crate) struct ProveRequest {
 
 /// Proves that forgetting leaves nothing, and changes nothing: a copy of the memory that forgets the documents must have the digest of
 /// one that never saw them.
-#[utoipa::path(post, path = "/api/prove", tag = "forgetting", request_body = ProveRequest, responses((status = 200, body = Proof), (status = 202, body = Task), (status = 404, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/prove", tag = "forgetting", request_body = ProveRequest, responses((status = 200, body = memo_store::Proof), (status = 202, body = crate::tasks::Task), (status = 404, body = crate::error::ErrorBody))))]
 pub(crate) async fn prove(
     Chosen(app): Chosen,
     Json(ProveRequest { without, wait }): Json<ProveRequest>,

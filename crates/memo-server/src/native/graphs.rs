@@ -1,19 +1,19 @@
 //! Graphs: files of facts, added, listed, and written for other programs.
 
 use super::{Pagination, respond};
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::{Json, Path};
 use crate::model::Cost;
 use crate::server::{Chosen, ChosenWith};
-use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
+use crate::tasks::{Documents, TaskHandle, TaskKind};
 use axum::response::Response;
 use memo_knowledge::{Graph, GraphFormat, GraphOptions};
-use memo_store::{AddedGraph, ContentKind, GraphStats, Store};
+use memo_store::{ContentKind, GraphStats, Store};
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 /// Graphs.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct GraphList {
     graphs: Vec<GraphStats>,
     /// How many there are in all.
@@ -21,7 +21,7 @@ pub(crate) struct GraphList {
 }
 
 /// Lists the live graphs.
-#[utoipa::path(get, path = "/api/graphs", operation_id = "list_graphs", tag = "knowledge", params(Pagination), responses((status = 200, body = GraphList)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/graphs", operation_id = "list_graphs", tag = "knowledge", params(Pagination), responses((status = 200, body = GraphList))))]
 pub(crate) async fn list(
     ChosenWith(app, pagination): ChosenWith<Pagination>,
 ) -> Result<axum::Json<GraphList>, ApiError> {
@@ -31,8 +31,9 @@ pub(crate) async fn list(
 }
 
 /// How a graph is written.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExportQuery {
     /// The format: `turtle`, which is the default, `n-triples`, `n-quads`, `json-ld` or `table`.
@@ -40,7 +41,8 @@ pub(crate) struct ExportQuery {
 }
 
 /// A graph as a file has it.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct ExportedGraph {
     document: String,
     /// The format's name.
@@ -50,7 +52,7 @@ pub(crate) struct ExportedGraph {
 }
 
 /// A graph as a file for other programs.
-#[utoipa::path(get, path = "/api/graphs/{id}", operation_id = "export_graph", tag = "knowledge", params(("id" = String, Path), ExportQuery), responses((status = 200, body = ExportedGraph), (status = 404, body = ErrorBody, description = "There is no such graph"), (status = 409, body = ErrorBody, description = "It was forgotten")))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/graphs/{id}", operation_id = "export_graph", tag = "knowledge", params(("id" = String, Path), ExportQuery), responses((status = 200, body = ExportedGraph), (status = 404, body = crate::error::ErrorBody, description = "There is no such graph"), (status = 409, body = crate::error::ErrorBody, description = "It was forgotten"))))]
 pub(crate) async fn export(
     ChosenWith(app, ExportQuery { format }): ChosenWith<ExportQuery>,
     Path(document): Path<String>,
@@ -68,11 +70,12 @@ pub(crate) async fn export(
 }
 
 /// A graph to add.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GraphRequest {
     /// The graph, as a file has it.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     text: String,
     /// Its format: `turtle`, `n-triples`, `n-quads`, `json-ld`, `rdf-xml` or `table` (subject, predicate and object with tabs or commas
     /// between them). Left out, the end of `id` says it, as in `cities.ttl`.
@@ -80,7 +83,7 @@ pub(crate) struct GraphRequest {
     /// The language of labels to call things by, as in `en`.
     language: Option<String>,
     /// Its name; without one it gets one from its content.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     id: Option<String>,
     /// Kept with the transaction.
     reason: Option<String>,
@@ -89,7 +92,7 @@ pub(crate) struct GraphRequest {
 }
 
 /// Adds a graph, or a new version of one: its facts can be asked for, and what follows from them is known.
-#[utoipa::path(post, path = "/api/graphs", operation_id = "add_graph", tag = "knowledge", request_body = GraphRequest, responses((status = 200, body = AddedGraph), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/graphs", operation_id = "add_graph", tag = "knowledge", request_body = GraphRequest, responses((status = 200, body = memo_store::AddedGraph), (status = 202, body = crate::tasks::Task), (status = 409, body = crate::error::ErrorBody))))]
 pub(crate) async fn add(
     Chosen(app): Chosen,
     Json(request): Json<GraphRequest>,

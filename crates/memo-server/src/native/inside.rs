@@ -6,26 +6,26 @@ use crate::extract::Json;
 use crate::server::Chosen;
 use memo_store::{Breakdown, MemoryFill};
 use serde::Deserialize;
-use utoipa::ToSchema;
 
 /// A prompt whose continuation is to be taken apart.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BreakdownRequest {
     prompt: String,
     /// The number of candidates, 5 by default.
     candidates: Option<usize>,
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     generalize: Option<f64>,
     /// How much counts what the prompt itself says before: from 0, which is the default, to 1, as in completions that guess or draw.
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     recent: Option<f64>,
 }
 
 /// Takes the most probable continuations apart: which blocks of the prompt occurred, what followed them, and the terms that each
 /// probability is the sum of.
-#[utoipa::path(post, path = "/api/breakdown", tag = "reading", request_body = BreakdownRequest, responses((status = 200, body = Breakdown)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/breakdown", tag = "reading", request_body = BreakdownRequest, responses((status = 200, body = Breakdown))))]
 pub(crate) async fn breakdown(
     Chosen(app): Chosen,
     Json(BreakdownRequest { prompt, candidates, generalize, recent }): Json<BreakdownRequest>,
@@ -37,7 +37,7 @@ pub(crate) async fn breakdown(
 }
 
 /// How full the memory is, and how noisy, slot by slot.
-#[utoipa::path(get, path = "/api/fill", tag = "model", responses((status = 200, body = MemoryFill)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/fill", tag = "model", responses((status = 200, body = MemoryFill))))]
 pub(crate) async fn fill(Chosen(app): Chosen) -> Result<axum::Json<MemoryFill>, ApiError> {
     Ok(axum::Json(app.read(|_, snapshot| Ok(snapshot.fill()?)).await?))
 }

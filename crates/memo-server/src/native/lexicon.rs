@@ -1,6 +1,6 @@
 //! The lexicon of the model: how large it is, which classes a word has, and which words a class.
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::{Json, Path};
 use crate::server::{Chosen, ChosenWith};
 use memo::lexicon::Lexicon;
@@ -10,17 +10,17 @@ use memo_text::{LexiconFormat, LexiconOptions, parse_lexicon};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
-use utoipa::{IntoParams, ToSchema};
 
 /// The lexicon in figures.
-#[utoipa::path(get, path = "/api/lexicon", operation_id = "show_lexicon", tag = "lexicon", responses((status = 200, body = LexiconStats), (status = 404, body = ErrorBody, description = "The model has no lexicon")))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/lexicon", operation_id = "show_lexicon", tag = "lexicon", responses((status = 200, body = LexiconStats), (status = 404, body = crate::error::ErrorBody, description = "The model has no lexicon"))))]
 pub(crate) async fn show(Chosen(app): Chosen) -> Result<axum::Json<LexiconStats>, ApiError> {
     let stats = app.read(|_, snapshot| Ok(snapshot.lexicon_stats().ok_or(Error::NoLexicon)?));
     Ok(axum::Json(stats.await?))
 }
 
 /// A word and its classes.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct WordClasses {
     word: String,
     /// Its class on each level of the lexicon that has one.
@@ -28,7 +28,7 @@ pub(crate) struct WordClasses {
 }
 
 /// The classes of a word, whatever its case.
-#[utoipa::path(get, path = "/api/lexicon/words/{word}", operation_id = "show_word", tag = "lexicon", params(("word" = String, Path)), responses((status = 200, body = WordClasses), (status = 404, body = ErrorBody, description = "The model has no lexicon, or the word no class in it")))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/lexicon/words/{word}", operation_id = "show_word", tag = "lexicon", params(("word" = String, Path)), responses((status = 200, body = WordClasses), (status = 404, body = crate::error::ErrorBody, description = "The model has no lexicon, or the word no class in it"))))]
 pub(crate) async fn word(
     Chosen(app): Chosen,
     Path(word): Path<String>,
@@ -45,8 +45,9 @@ pub(crate) async fn word(
 }
 
 /// How many words of a class to list.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClassQuery {
     /// The most words, 50 by default.
@@ -54,7 +55,7 @@ pub(crate) struct ClassQuery {
 }
 
 /// The first words of a class.
-#[utoipa::path(get, path = "/api/lexicon/classes/{class}", operation_id = "show_class", tag = "lexicon", params(("class" = String, Path), ClassQuery), responses((status = 200, body = ClassMembers), (status = 404, body = ErrorBody, description = "The model has no lexicon, or that no such class")))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/lexicon/classes/{class}", operation_id = "show_class", tag = "lexicon", params(("class" = String, Path), ClassQuery), responses((status = 200, body = ClassMembers), (status = 404, body = crate::error::ErrorBody, description = "The model has no lexicon, or that no such class"))))]
 pub(crate) async fn class(
     ChosenWith(app, ClassQuery { limit }): ChosenWith<ClassQuery>,
     Path(class): Path<String>,
@@ -65,20 +66,23 @@ pub(crate) async fn class(
 }
 
 /// A text whose words are looked up.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LookUpRequest {
     text: String,
 }
 
 /// The words of a text that have classes, in order.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct ClassifiedText {
     words: Vec<ClassifiedWord>,
 }
 
 /// A word of a text, where it stands, and its classes.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct ClassifiedWord {
     word: String,
     /// Characters of the text before it.
@@ -90,7 +94,7 @@ pub(crate) struct ClassifiedWord {
 }
 
 /// The words of a text that the lexicon has classes for, and where they stand.
-#[utoipa::path(post, path = "/api/lexicon/text", operation_id = "classify_text", tag = "lexicon", request_body = LookUpRequest, responses((status = 200, body = ClassifiedText), (status = 404, body = ErrorBody, description = "The model has no lexicon")))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/lexicon/text", operation_id = "classify_text", tag = "lexicon", request_body = LookUpRequest, responses((status = 200, body = ClassifiedText), (status = 404, body = crate::error::ErrorBody, description = "The model has no lexicon"))))]
 pub(crate) async fn text(
     Chosen(app): Chosen,
     Json(LookUpRequest { text }): Json<LookUpRequest>,

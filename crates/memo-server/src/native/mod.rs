@@ -22,11 +22,11 @@ use axum::response::{IntoResponse, Response};
 use memo_store::Transaction;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use utoipa::{IntoParams, ToSchema};
 
 /// The part of a list to return.
-#[derive(Clone, Copy, Debug, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pagination {
     /// The most entries, 50 by default.
@@ -44,8 +44,9 @@ impl Pagination {
 }
 
 /// How a change is made.
-#[derive(Clone, Debug, Default, Deserialize, ToSchema, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema, utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangeOptions {
     /// Why, in the user's words; kept with the transaction.
@@ -55,7 +56,8 @@ pub(crate) struct ChangeOptions {
 }
 
 /// Transactions.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct TransactionList {
     pub(crate) transactions: Vec<Transaction>,
     /// How many there are in all.

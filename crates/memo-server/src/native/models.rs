@@ -1,7 +1,7 @@
 //! The models of a server: listed, and made.
 
 use crate::config::Permission;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::{Json, NoParameters, Query};
 use crate::guard::Granted;
 use crate::server::Server;
@@ -9,10 +9,10 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// A model of the server.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct ServedModel {
     /// Its name: what `model` is in requests.
     name: String,
@@ -21,7 +21,8 @@ pub(crate) struct ServedModel {
 }
 
 /// The models of the server.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct ServedModels {
     models: Vec<ServedModel>,
     /// Whether new ones can be made.
@@ -31,7 +32,7 @@ pub(crate) struct ServedModels {
 }
 
 /// The models of the server, by their names.
-#[utoipa::path(get, path = "/api/models", operation_id = "list_models", tag = "models", responses((status = 200, body = ServedModels)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/models", operation_id = "list_models", tag = "models", responses((status = 200, body = ServedModels))))]
 pub(crate) async fn list(
     State(server): State<Server>,
     Query(NoParameters {}): Query<NoParameters>,
@@ -44,16 +45,17 @@ pub(crate) async fn list(
 }
 
 /// A model to make.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewModelRequest {
     /// Its name: up to 64 letters, digits, `-`, `_` and `.`.
-    #[schema(min_length = 1, max_length = 64)]
+    #[cfg_attr(test, schema(min_length = 1, max_length = 64))]
     name: String,
 }
 
 /// Makes a new, empty model, if the server has a folder of models.
-#[utoipa::path(post, path = "/api/models", operation_id = "create_model", tag = "models", request_body = NewModelRequest, responses((status = 201, body = ServedModel), (status = 409, body = ErrorBody, description = "There is one of this name, or the server makes none")))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/models", operation_id = "create_model", tag = "models", request_body = NewModelRequest, responses((status = 201, body = ServedModel), (status = 409, body = crate::error::ErrorBody, description = "There is one of this name, or the server makes none"))))]
 pub(crate) async fn create(
     State(server): State<Server>,
     Query(NoParameters {}): Query<NoParameters>,

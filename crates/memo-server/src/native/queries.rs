@@ -19,31 +19,31 @@ use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::time::Instant;
 use tokio_stream::StreamExt;
-use utoipa::{IntoParams, ToSchema};
 
 /// A prompt to continue, and how.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompleteRequest {
     prompt: String,
     /// The most tokens to generate, 64 by default.
     max_tokens: Option<usize>,
     /// 0 takes the most probable token, 1 draws in proportion.
-    #[schema(minimum = 0, maximum = 100)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 100))]
     #[serde(default)]
     temperature: f64,
     /// Draw only from this many of the most probable tokens; 0 is all.
     #[serde(default)]
     top_k: usize,
     /// Draw only from the most probable tokens that together have this probability.
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     top_p: Option<f64>,
     /// What the log-probability of a token falls by each time that it was generated already; a negative one makes it rise.
-    #[schema(minimum = -2, maximum = 2)]
+    #[cfg_attr(test, schema(minimum = -2, maximum = 2))]
     #[serde(default)]
     frequency_penalty: f64,
     /// What it falls by once the token was generated.
-    #[schema(minimum = -2, maximum = 2)]
+    #[cfg_attr(test, schema(minimum = -2, maximum = 2))]
     #[serde(default)]
     presence_penalty: f64,
     /// The same seed draws the same text; without one it is another each time, and the answer names it.
@@ -55,7 +55,7 @@ pub(crate) struct CompleteRequest {
     #[serde(default)]
     guess: bool,
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     generalize: Option<f64>,
     /// Who answers, where there is a partner: the memory, the model, or both, which is the default.
     mode: Option<Mode>,
@@ -103,7 +103,8 @@ impl CompleteRequest {
 type CheckedRequest = (Vec<u32>, CompletionOptions, Option<Beside>);
 
 /// The end of a stream of tokens.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct CompletionEnd {
     /// Why it ended.
     finish_reason: FinishReason,
@@ -124,7 +125,7 @@ pub(crate) struct CompletionEnd {
 }
 
 /// Continues a prompt, with the probability of each token and the longest context that knew it.
-#[utoipa::path(post, path = "/api/complete", tag = "reading", request_body = CompleteRequest, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events `token`, and a last one `done` or `error`")))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/complete", tag = "reading", request_body = CompleteRequest, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events `token`, and a last one `done` or `error`"))))]
 pub(crate) async fn complete(
     Chosen(app): Chosen,
     Json(request): Json<CompleteRequest>,
@@ -202,12 +203,13 @@ fn event(name: &str, data: &impl Serialize) -> Event {
 }
 
 /// A text to look up.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TextRequest {
     text: String,
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     generalize: Option<f64>,
 }
 
@@ -218,13 +220,14 @@ pub(crate) fn reading(generalize: Option<f64>, recent: Option<f64>) -> ReadOptio
 }
 
 /// The tokens of a text.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct TokenList {
     tokens: Vec<CompletionToken>,
 }
 
 /// The probability of each token of a text after those before it, and the longest context that knew it.
-#[utoipa::path(post, path = "/api/read", tag = "reading", request_body = TextRequest, responses((status = 200, body = TokenList)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/read", tag = "reading", request_body = TextRequest, responses((status = 200, body = TokenList))))]
 pub(crate) async fn read_text(
     Chosen(app): Chosen,
     Json(TextRequest { text, generalize }): Json<TextRequest>,
@@ -258,7 +261,8 @@ pub(crate) async fn read_text(
 }
 
 /// A text, or its tokens.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(untagged, expecting = "must be a text or a list of tokens")]
 pub(crate) enum TextOrTokens {
     Text(String),
@@ -266,7 +270,8 @@ pub(crate) enum TextOrTokens {
 }
 
 /// A prompt whose continuation is to be explained.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExplainRequest {
     /// A text, or tokens. A token of a completion is explained by the tokens before it; where the completion has `continued`, these
@@ -279,15 +284,16 @@ pub(crate) struct ExplainRequest {
     /// How much the memory counts beside its partner: `auto`, which is the default, or a number from 0 to 1.
     weight: Option<WeightField>,
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     generalize: Option<f64>,
     /// How much counts what the prompt itself says before: from 0, which is the default, to 1, as in completions that guess or draw.
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     recent: Option<f64>,
 }
 
 /// Why a memory says what it says, and what its partner says there.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct ExplanationBeside {
     #[serde(flatten)]
     explanation: Explanation,
@@ -297,7 +303,7 @@ pub(crate) struct ExplanationBeside {
 
 /// Explains the most probable continuations: how often each followed every context that the memory sees, and their sources. With a
 /// partner, its own candidates stand beside them.
-#[utoipa::path(post, path = "/api/explain", tag = "reading", request_body = ExplainRequest, responses((status = 200, body = ExplanationBeside)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/explain", tag = "reading", request_body = ExplainRequest, responses((status = 200, body = ExplanationBeside))))]
 pub(crate) async fn explain(
     Chosen(app): Chosen,
     Json(ExplainRequest { prompt, candidates, mode, weight, generalize, recent }): Json<
@@ -334,7 +340,8 @@ pub(crate) async fn explain(
 }
 
 /// A text to find, and how.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FindRequest {
     text: String,
@@ -342,13 +349,13 @@ pub(crate) struct FindRequest {
     #[serde(default)]
     ignore_case: bool,
     /// Lines to show before and after that of a match, up to 100.
-    #[schema(maximum = 100)]
+    #[cfg_attr(test, schema(maximum = 100))]
     #[serde(default)]
     context: usize,
 }
 
 /// The documents that contain a text, and where.
-#[utoipa::path(post, path = "/api/find", tag = "reading", request_body = FindRequest, responses((status = 200, body = TextMatches)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/find", tag = "reading", request_body = FindRequest, responses((status = 200, body = TextMatches))))]
 pub(crate) async fn find(
     Chosen(app): Chosen,
     Json(FindRequest { text, ignore_case, context }): Json<FindRequest>,
@@ -365,8 +372,9 @@ pub(crate) async fn find(
 }
 
 /// A text, and how many passages to look for.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ClosestQuery {
     /// The text.
@@ -376,7 +384,7 @@ pub(crate) struct ClosestQuery {
 }
 
 /// The passages of live documents that share the rarest words with a text.
-#[utoipa::path(get, path = "/api/closest", tag = "reading", params(ClosestQuery), responses((status = 200, body = ClosestPassages)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/closest", tag = "reading", params(ClosestQuery), responses((status = 200, body = ClosestPassages))))]
 pub(crate) async fn closest(
     ChosenWith(app, ClosestQuery { text, limit }): ChosenWith<ClosestQuery>,
 ) -> Result<axum::Json<ClosestPassages>, ApiError> {

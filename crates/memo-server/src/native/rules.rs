@@ -2,20 +2,20 @@
 
 use super::{Pagination, respond};
 use crate::app::App;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::Json;
 use crate::model::Cost;
 use crate::server::{Chosen, ChosenWith};
-use crate::tasks::{Documents, Task, TaskHandle, TaskKind};
+use crate::tasks::{Documents, TaskHandle, TaskKind};
 use axum::response::Response;
 use memo_knowledge::Rules;
-use memo_store::{AddedRules, DerivationStep, Observer, Rule, RulesPreview, Store};
+use memo_store::{DerivationStep, Observer, Rule, RulesPreview, Store};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
-use utoipa::{IntoParams, ToSchema};
 
 /// Rules of all documents.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct RuleList {
     rules: Vec<Rule>,
     /// How many there are in all.
@@ -23,7 +23,7 @@ pub(crate) struct RuleList {
 }
 
 /// Lists the rules, with how much follows by each.
-#[utoipa::path(get, path = "/api/rules", operation_id = "list_rules", tag = "knowledge", params(Pagination), responses((status = 200, body = RuleList)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/rules", operation_id = "list_rules", tag = "knowledge", params(Pagination), responses((status = 200, body = RuleList))))]
 pub(crate) async fn list(
     ChosenWith(app, pagination): ChosenWith<Pagination>,
 ) -> Result<axum::Json<RuleList>, ApiError> {
@@ -33,14 +33,15 @@ pub(crate) async fn list(
 }
 
 /// Rules to add.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RulesRequest {
     /// The name of the document that holds them; where it is there already, it gets a new version.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     id: String,
     /// The rules, in TOML, at most 1 MiB.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     text: String,
     /// Kept with the transaction.
     reason: Option<String>,
@@ -49,7 +50,7 @@ pub(crate) struct RulesRequest {
 }
 
 /// Adds rules, or a new version of them: what follows is known at once.
-#[utoipa::path(post, path = "/api/rules", operation_id = "add_rules", tag = "knowledge", request_body = RulesRequest, responses((status = 200, body = AddedRules), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/rules", operation_id = "add_rules", tag = "knowledge", request_body = RulesRequest, responses((status = 200, body = memo_store::AddedRules), (status = 202, body = crate::tasks::Task), (status = 409, body = crate::error::ErrorBody))))]
 pub(crate) async fn add(
     Chosen(app): Chosen,
     Json(RulesRequest { id, text, reason, wait }): Json<RulesRequest>,
@@ -71,20 +72,21 @@ pub(crate) async fn add(
 }
 
 /// Rules to try.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RulesPreviewRequest {
     /// The name of the document that would hold them, `rules` by default; where it is there already, they would replace it.
     id: Option<String>,
     /// The rules, in TOML, at most 1 MiB.
-    #[schema(min_length = 1)]
+    #[cfg_attr(test, schema(min_length = 1))]
     text: String,
     /// The most new texts and facts to show, 10 by default.
     examples: Option<usize>,
 }
 
 /// What would follow from rules. Nothing changes.
-#[utoipa::path(post, path = "/api/rules/preview", operation_id = "preview_rules", tag = "knowledge", request_body = RulesPreviewRequest, responses((status = 200, body = RulesPreview)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/rules/preview", operation_id = "preview_rules", tag = "knowledge", request_body = RulesPreviewRequest, responses((status = 200, body = RulesPreview))))]
 pub(crate) async fn preview(
     Chosen(app): Chosen,
     Json(RulesPreviewRequest { id, text, examples }): Json<RulesPreviewRequest>,
@@ -130,8 +132,9 @@ fn check(text: &str, id: &str) -> Result<(), ApiError> {
 }
 
 /// A statement whose reason is asked for.
-#[derive(Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::IntoParams))]
+#[cfg_attr(test, into_params(parameter_in = Query))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WhyQuery {
     /// A text that rules say, or its beginning; or a fact, as in `Ada | born in | London`.
@@ -139,14 +142,15 @@ pub(crate) struct WhyQuery {
 }
 
 /// Why a statement is known.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct Derivation {
     /// Its steps, what was asked for first; none if no rule and no graph says it.
     steps: Vec<DerivationStep>,
 }
 
 /// Why something follows: rules, sentences and facts, step by step.
-#[utoipa::path(get, path = "/api/why", operation_id = "why", tag = "knowledge", params(WhyQuery), responses((status = 200, body = Derivation)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/why", operation_id = "why", tag = "knowledge", params(WhyQuery), responses((status = 200, body = Derivation))))]
 pub(crate) async fn why(
     ChosenWith(app, WhyQuery { statement }): ChosenWith<WhyQuery>,
 ) -> Result<axum::Json<Derivation>, ApiError> {

@@ -2,31 +2,31 @@
 
 use super::lexicon::parsed;
 use super::respond;
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::Json;
 use crate::model::Cost;
 use crate::partner::PartnerInfo;
 use crate::server::{Chosen, Server};
-use crate::tasks::{Task, TaskKind};
+use crate::tasks::TaskKind;
 use crate::workers::run_blocking;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use memo::sparse::Digest;
-use memo_store::{DigestReport, RebuildReport, Stats, Store};
+use memo_store::{DigestReport, Stats, Store};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
-use utoipa::ToSchema;
 
 /// The model in figures.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct ModelStats {
     /// Its name.
     model: String,
     #[serde(flatten)]
     stats: Stats,
     /// Its digest, if it has been taken since the last change.
-    #[schema(value_type = Option<String>)]
+    #[cfg_attr(test, schema(value_type = Option<String>))]
     digest: Option<Digest>,
     /// Whether a long change is being made.
     busy: bool,
@@ -35,7 +35,7 @@ pub(crate) struct ModelStats {
 }
 
 /// The model in figures: documents, tokens, bytes and contexts.
-#[utoipa::path(get, path = "/api/stats", tag = "model", responses((status = 200, body = ModelStats)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/stats", tag = "model", responses((status = 200, body = ModelStats))))]
 pub(crate) async fn stats(Chosen(app): Chosen) -> Result<axum::Json<ModelStats>, ApiError> {
     let changes = app.model.changes();
     let known =
@@ -61,7 +61,7 @@ pub(crate) async fn stats(Chosen(app): Chosen) -> Result<axum::Json<ModelStats>,
 }
 
 /// The digest of the memory: the same for every model of these settings that knows the same texts.
-#[utoipa::path(get, path = "/api/digest", tag = "model", responses((status = 200, body = DigestReport)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/digest", tag = "model", responses((status = 200, body = DigestReport))))]
 pub(crate) async fn digest(Chosen(app): Chosen) -> Result<axum::Json<DigestReport>, ApiError> {
     let changes = app.model.changes();
     let report = app.read(|_, snapshot| Ok(snapshot.digest_report()?)).await?;
@@ -70,7 +70,8 @@ pub(crate) async fn digest(Chosen(app): Chosen) -> Result<axum::Json<DigestRepor
 }
 
 /// How a memory is made anew.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RebuildRequest {
     /// The text of another lexicon, as a file of it would be, or `none`; left out, the lexicon stays.
@@ -82,7 +83,7 @@ pub(crate) struct RebuildRequest {
 }
 
 /// Makes the memory anew from its documents, as it was or with another lexicon.
-#[utoipa::path(post, path = "/api/rebuild", tag = "model", request_body = RebuildRequest, responses((status = 200, body = RebuildReport), (status = 202, body = Task), (status = 409, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(post, path = "/api/rebuild", tag = "model", request_body = RebuildRequest, responses((status = 200, body = memo_store::RebuildReport), (status = 202, body = crate::tasks::Task), (status = 409, body = crate::error::ErrorBody))))]
 pub(crate) async fn rebuild(
     Chosen(app): Chosen,
     Json(RebuildRequest { lexicon, format, wait }): Json<RebuildRequest>,
@@ -100,20 +101,21 @@ pub(crate) async fn rebuild(
 }
 
 /// Whether the process lives.
-#[utoipa::path(get, path = "/healthz", tag = "operation", security(()), responses((status = 200, body = String)))]
+#[cfg_attr(test, utoipa::path(get, path = "/healthz", tag = "operation", security(()), responses((status = 200, body = String))))]
 pub(crate) async fn healthz() -> &'static str {
     "ok\n"
 }
 
 /// Whether the server can answer.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct Health {
     /// `ok`, or `unavailable`.
     status: &'static str,
 }
 
 /// Whether it can answer, as other local servers say it.
-#[utoipa::path(get, path = "/health", tag = "operation", security(()), responses((status = 200, body = Health), (status = 503, body = Health)))]
+#[cfg_attr(test, utoipa::path(get, path = "/health", tag = "operation", security(()), responses((status = 200, body = Health), (status = 503, body = Health))))]
 pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, axum::Json<Health>) {
     let (code, _) = readyz(State(server)).await;
     let status = if code == StatusCode::OK { "ok" } else { "unavailable" };
@@ -121,7 +123,7 @@ pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, axum::J
 }
 
 /// Whether it can answer.
-#[utoipa::path(get, path = "/readyz", tag = "operation", security(()), responses((status = 200, body = String), (status = 503, body = String)))]
+#[cfg_attr(test, utoipa::path(get, path = "/readyz", tag = "operation", security(()), responses((status = 200, body = String), (status = 503, body = String))))]
 pub(crate) async fn readyz(State(server): State<Server>) -> (StatusCode, &'static str) {
     if server.stopping.load(Ordering::Acquire) || !server.models.is_ready() {
         (StatusCode::SERVICE_UNAVAILABLE, "not ready\n")
@@ -131,7 +133,7 @@ pub(crate) async fn readyz(State(server): State<Server>) -> (StatusCode, &'stati
 }
 
 /// Metrics for Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "operation", responses((status = 200, body = String, content_type = "application/openmetrics-text")))]
+#[cfg_attr(test, utoipa::path(get, path = "/metrics", tag = "operation", responses((status = 200, body = String, content_type = "application/openmetrics-text"))))]
 pub(crate) async fn metrics(State(server): State<Server>) -> Result<Response, ApiError> {
     // Without waiting for a seat, because a busy server is what metrics are for.
     let text =

@@ -1,6 +1,6 @@
 //! Tasks: long changes, watched and cancelled.
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::Path;
 use crate::server::Chosen;
 use crate::tasks::Task;
@@ -11,22 +11,22 @@ use std::convert::Infallible;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
-use utoipa::ToSchema;
 
 /// Tasks.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct TaskList {
     tasks: Vec<Task>,
 }
 
 /// Tasks that wait, run, or have ended lately; the newest first.
-#[utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks", tag = "tasks", responses((status = 200, body = TaskList)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/tasks", operation_id = "list_tasks", tag = "tasks", responses((status = 200, body = TaskList))))]
 pub(crate) async fn list(Chosen(app): Chosen) -> Json<TaskList> {
     Json(TaskList { tasks: app.tasks.list() })
 }
 
 /// A task, and how far it is.
-#[utoipa::path(get, path = "/api/tasks/{id}", operation_id = "show_task", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/tasks/{id}", operation_id = "show_task", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = crate::error::ErrorBody))))]
 pub(crate) async fn show(
     Chosen(app): Chosen,
     Path(id): Path<String>,
@@ -35,7 +35,7 @@ pub(crate) async fn show(
 }
 
 /// The progress of a task, as events `progress`, until it has ended.
-#[utoipa::path(get, path = "/api/tasks/{id}/events", tag = "tasks", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = Object, description = "The data of an event is a task"), (status = 404, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(get, path = "/api/tasks/{id}/events", tag = "tasks", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = Object, description = "The data of an event is a task"), (status = 404, body = crate::error::ErrorBody))))]
 pub(crate) async fn events(
     Chosen(app): Chosen,
     Path(id): Path<String>,
@@ -56,7 +56,7 @@ pub(crate) async fn events(
 }
 
 /// Cancels a task. What it has written already is taken out again exactly.
-#[utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(delete, path = "/api/tasks/{id}", tag = "tasks", params(("id" = String, Path)), responses((status = 200, body = Task), (status = 404, body = crate::error::ErrorBody))))]
 pub(crate) async fn cancel(
     Chosen(app): Chosen,
     Path(id): Path<String>,

@@ -17,30 +17,31 @@ use memo::readout::Weight;
 use memo_store::CompletionOptions;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use utoipa::ToSchema;
 
 /// A conversation to continue.
-#[derive(Deserialize, ToSchema)]
-#[schema(as = ChatRequest)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+#[cfg_attr(test, schema(as = ChatRequest))]
 pub(crate) struct Request {
     /// The messages so far. The template is plain: contents, each on a line of its own, without roles, because a memory
     /// knows texts and not conversations. So the answer is what follows the last message. A partner reads them by its own
     /// template, and the answer is then a line of its own for the memory too.
-    #[schema(min_items = 1)]
+    #[cfg_attr(test, schema(min_items = 1))]
     messages: Vec<Message>,
     /// The most tokens to generate; another name for `max_tokens`.
     max_completion_tokens: Option<usize>,
     /// Whether to give log-probabilities.
     logprobs: Option<bool>,
     /// Of so many of the most probable tokens, up to 20.
-    #[schema(maximum = 20)]
+    #[cfg_attr(test, schema(maximum = 20))]
     top_logprobs: Option<usize>,
     #[serde(flatten)]
     options: Options,
 }
 
 /// A message.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct Message {
     /// Its author, for a partner's template; of no consequence for the memory.
     role: String,
@@ -48,7 +49,8 @@ pub(crate) struct Message {
 }
 
 /// The content of a message.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(untagged, expecting = "must have messages whose content is a text or a list of parts")]
 pub(crate) enum Content {
     Text(String),
@@ -56,15 +58,17 @@ pub(crate) enum Content {
 }
 
 /// A part of a content.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct Part {
     r#type: String,
     text: Option<String>,
 }
 
 /// Chat completions.
-#[derive(Serialize, ToSchema)]
-#[schema(as = ChatCompletion)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+#[cfg_attr(test, schema(as = ChatCompletion))]
 pub(crate) struct Completion {
     id: String,
     object: &'static str,
@@ -76,8 +80,9 @@ pub(crate) struct Completion {
 }
 
 /// One answer, or a piece of it.
-#[derive(Default, Serialize, ToSchema)]
-#[schema(as = ChatChoice)]
+#[derive(Default, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+#[cfg_attr(test, schema(as = ChatChoice))]
 pub(crate) struct Choice {
     index: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +94,8 @@ pub(crate) struct Choice {
 }
 
 /// The message of an answer.
-#[derive(Default, Serialize, ToSchema)]
+#[derive(Default, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     role: Option<&'static str>,
@@ -237,7 +243,7 @@ impl CompletionJob for Job {
 }
 
 /// Continues a conversation.
-#[utoipa::path(post, path = "/v1/chat/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events with `delta` in place of `message`, and a last `[DONE]`")))]
+#[cfg_attr(test, utoipa::path(post, path = "/v1/chat/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events with `delta` in place of `message`, and a last `[DONE]`"))))]
 pub(crate) async fn chat(
     State(server): State<Server>,
     Json(request): Json<Request>,

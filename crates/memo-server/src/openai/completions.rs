@@ -16,10 +16,10 @@ use axum::response::Response;
 use memo_store::{CompletionOptions, ReadOptions};
 use memo_text::StreamDecoder;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// A prompt, or several: as text, or as tokens.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(
     untagged,
     expecting = "must be a text, a list of texts, a list of tokens, or a list of lists of tokens"
@@ -32,23 +32,25 @@ pub(crate) enum Prompt {
 }
 
 /// Prompts to continue.
-#[derive(Deserialize, ToSchema)]
-#[schema(as = CompletionRequest)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+#[cfg_attr(test, schema(as = CompletionRequest))]
 pub(crate) struct Request {
     /// One prompt, or several.
     prompt: Option<Prompt>,
     /// Whether the prompt is part of the answer, with its log-probabilities if they are asked for.
     echo: Option<bool>,
     /// Log-probabilities: of each token, and of so many of the most probable ones, up to 20.
-    #[schema(maximum = 20)]
+    #[cfg_attr(test, schema(maximum = 20))]
     logprobs: Option<usize>,
     #[serde(flatten)]
     options: Options,
 }
 
 /// Completions of all prompts.
-#[derive(Serialize, ToSchema)]
-#[schema(as = TextCompletion)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+#[cfg_attr(test, schema(as = TextCompletion))]
 pub(crate) struct Completion {
     id: String,
     object: &'static str,
@@ -60,8 +62,9 @@ pub(crate) struct Completion {
 }
 
 /// One completion.
-#[derive(Serialize, ToSchema)]
-#[schema(as = TextChoice)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+#[cfg_attr(test, schema(as = TextChoice))]
 pub(crate) struct Choice {
     text: String,
     index: usize,
@@ -225,7 +228,7 @@ impl CompletionJob for Job {
 }
 
 /// Continues prompts.
-#[utoipa::path(post, path = "/v1/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events of the same shape and a last `[DONE]`")))]
+#[cfg_attr(test, utoipa::path(post, path = "/v1/completions", tag = "OpenAI", request_body = Request, responses((status = 200, content((Completion = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events of the same shape and a last `[DONE]`"))))]
 pub(crate) async fn completions(
     State(server): State<Server>,
     Json(request): Json<Request>,

@@ -7,17 +7,17 @@ mod respond;
 pub(crate) mod responses;
 mod tokens;
 
-use crate::error::{ApiError, ErrorBody};
+use crate::error::ApiError;
 use crate::extract::Path;
 use crate::server::{Server, ServerState};
 use axum::Json;
 use axum::extract::State;
 use memo_store::{CompletionStream, FinishReason};
 use serde::Serialize;
-use utoipa::ToSchema;
 
 /// A model that is served.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct Model {
     id: String,
     object: &'static str,
@@ -27,14 +27,16 @@ pub(crate) struct Model {
 }
 
 /// Models that are served.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct Models {
     object: &'static str,
     data: Vec<Model>,
 }
 
 /// The tokens of a request and its response.
-#[derive(Clone, Copy, Debug, Default, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct Usage {
     prompt_tokens: usize,
     completion_tokens: usize,
@@ -49,7 +51,8 @@ impl Usage {
 }
 
 /// Why a completion ended, in OpenAI's terms.
-#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum StopReason {
     /// At the end of the document or at a stop text.
@@ -80,7 +83,7 @@ fn describe(server: &ServerState, name: String) -> Model {
 }
 
 /// The models that are served.
-#[utoipa::path(get, path = "/v1/models", tag = "OpenAI", responses((status = 200, body = Models)))]
+#[cfg_attr(test, utoipa::path(get, path = "/v1/models", tag = "OpenAI", responses((status = 200, body = Models))))]
 pub(crate) async fn models(State(server): State<Server>) -> Result<Json<Models>, ApiError> {
     let models = server.models.list().await?;
     let data = models.into_iter().map(|(name, _)| describe(&server, name)).collect();
@@ -88,7 +91,7 @@ pub(crate) async fn models(State(server): State<Server>) -> Result<Json<Models>,
 }
 
 /// A model that is served; a server of one has it by any name, as in completions.
-#[utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Its name")), responses((status = 200, body = Model), (status = 404, body = ErrorBody)))]
+#[cfg_attr(test, utoipa::path(get, path = "/v1/models/{model}", tag = "OpenAI", params(("model" = String, Path, description = "Its name")), responses((status = 200, body = Model), (status = 404, body = crate::error::ErrorBody))))]
 pub(crate) async fn model(
     State(server): State<Server>,
     Path(name): Path<String>,

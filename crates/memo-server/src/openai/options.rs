@@ -10,10 +10,10 @@ use memo::readout::Sampling;
 use memo_store::{CompletionOptions, fresh_seed};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
 /// Texts that stop a completion: one, or several.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(untagged, expecting = "must be a text or a list of texts")]
 pub(super) enum Stop {
     One(String),
@@ -21,7 +21,8 @@ pub(super) enum Stop {
 }
 
 /// Options of a stream.
-#[derive(Clone, Copy, Debug, Default, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(super) struct StreamOptions {
     /// Whether a last event has the usage.
     #[serde(default)]
@@ -29,28 +30,29 @@ pub(super) struct StreamOptions {
 }
 
 /// Options of both kinds of completions.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(super) struct Options {
     /// The model's name; any, where there is one.
     pub(super) model: Option<String>,
     /// The most tokens to generate.
     pub(super) max_tokens: Option<usize>,
     /// 0 takes the most probable token, which is the default here: a memory recalls. 1 draws in proportion.
-    #[schema(minimum = 0, maximum = 100)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 100))]
     pub(super) temperature: Option<f64>,
     /// Draw only from the most probable tokens that together have this probability.
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     pub(super) top_p: Option<f64>,
     /// Draw only from this many of the most probable tokens.
     pub(super) top_k: Option<i64>,
     /// What the log-probability of a token falls by each time that it was generated already; a negative one makes it rise.
-    #[schema(minimum = -2, maximum = 2)]
+    #[cfg_attr(test, schema(minimum = -2, maximum = 2))]
     pub(super) frequency_penalty: Option<f64>,
     /// What it falls by once the token was generated.
-    #[schema(minimum = -2, maximum = 2)]
+    #[cfg_attr(test, schema(minimum = -2, maximum = 2))]
     pub(super) presence_penalty: Option<f64>,
     /// How many completions to draw for each prompt.
-    #[schema(minimum = 1, maximum = 128)]
+    #[cfg_attr(test, schema(minimum = 1, maximum = 128))]
     pub(super) n: Option<usize>,
     /// Up to 16 texts at which to stop.
     pub(super) stop: Option<Stop>,
@@ -60,7 +62,7 @@ pub(super) struct Options {
     pub(super) stream: Option<bool>,
     pub(super) stream_options: Option<StreamOptions>,
     /// How much contexts that the lexicon generalises count: from 0, not at all, to 1, which is the default.
-    #[schema(minimum = 0, maximum = 1)]
+    #[cfg_attr(test, schema(minimum = 0, maximum = 1))]
     pub(super) generalize: Option<f64>,
     /// Who answers, where there is a partner: the memory, the model, or both, which is the default.
     pub(super) mode: Option<Mode>,
@@ -68,7 +70,7 @@ pub(super) struct Options {
     pub(super) weight: Option<WeightField>,
     /// Everything else.
     #[serde(flatten)]
-    #[schema(ignore)]
+    #[cfg_attr(test, schema(ignore))]
     pub(super) rest: Map<String, Value>,
 }
 

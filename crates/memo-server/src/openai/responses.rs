@@ -17,14 +17,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::convert::Infallible;
 use tokio_stream::StreamExt;
-use utoipa::ToSchema;
 
 /// Tokens of a response that does not say how many.
 const MAX_OUTPUT: usize = 256;
 
 /// A text or messages to continue.
-#[derive(Deserialize, ToSchema)]
-#[schema(as = ResponseRequest)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+#[cfg_attr(test, schema(as = ResponseRequest))]
 pub(crate) struct Request {
     /// A text, or messages, read as `/v1/chat/completions` reads them.
     input: Input,
@@ -37,17 +37,19 @@ pub(crate) struct Request {
 }
 
 /// What is to be continued.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(untagged, expecting = "must be a text or a list of messages")]
-#[schema(as = ResponseInput)]
+#[cfg_attr(test, schema(as = ResponseInput))]
 pub(crate) enum Input {
     Text(String),
     Items(Vec<Item>),
 }
 
 /// A message.
-#[derive(Deserialize, ToSchema)]
-#[schema(as = ResponseInputItem)]
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+#[cfg_attr(test, schema(as = ResponseInputItem))]
 pub(crate) struct Item {
     /// `message`, if it is said.
     r#type: Option<String>,
@@ -56,7 +58,7 @@ pub(crate) struct Item {
     content: Option<Content>,
     /// Whatever else it has. That it is collected keeps a list from being taken for a message.
     #[serde(flatten)]
-    #[schema(ignore)]
+    #[cfg_attr(test, schema(ignore))]
     _other: Map<String, Value>,
 }
 
@@ -71,53 +73,56 @@ const UNSUPPORTED: [(&str, &str); 6] = [
 ];
 
 /// A response.
-#[derive(Clone, Serialize, ToSchema)]
-#[schema(as = ResponseObject)]
+#[derive(Clone, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
+#[cfg_attr(test, schema(as = ResponseObject))]
 pub(crate) struct ResponseBody {
     id: String,
     object: &'static str,
     created_at: u64,
     /// `in_progress`, `completed`, or `incomplete` if it is as long as it may be.
     status: &'static str,
-    #[schema(value_type = Option<ErrorDetail>)]
+    #[cfg_attr(test, schema(value_type = Option<ErrorDetail>))]
     error: Option<ErrorDetail>,
     incomplete_details: Option<Incomplete>,
     instructions: Option<String>,
     max_output_tokens: Option<usize>,
     model: String,
     /// One message with one text.
-    #[schema(value_type = Vec<Object>)]
+    #[cfg_attr(test, schema(value_type = Vec<Object>))]
     output: Vec<Value>,
     parallel_tool_calls: bool,
     previous_response_id: Option<String>,
     store: bool,
     temperature: f64,
     top_p: f64,
-    #[schema(value_type = Object)]
+    #[cfg_attr(test, schema(value_type = Object))]
     text: Value,
     tool_choice: &'static str,
-    #[schema(value_type = Vec<Object>)]
+    #[cfg_attr(test, schema(value_type = Vec<Object>))]
     tools: Vec<Value>,
     truncation: &'static str,
     usage: Option<ResponseUsage>,
-    #[schema(value_type = Object)]
+    #[cfg_attr(test, schema(value_type = Object))]
     metadata: Map<String, Value>,
 }
 
 /// Why a response is not complete.
-#[derive(Clone, Copy, Serialize, ToSchema)]
+#[derive(Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct Incomplete {
     reason: &'static str,
 }
 
 /// The tokens of a response.
-#[derive(Clone, Copy, Serialize, ToSchema)]
+#[derive(Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct ResponseUsage {
     input_tokens: usize,
-    #[schema(value_type = Object)]
+    #[cfg_attr(test, schema(value_type = Object))]
     input_tokens_details: CachedTokens,
     output_tokens: usize,
-    #[schema(value_type = Object)]
+    #[cfg_attr(test, schema(value_type = Object))]
     output_tokens_details: ReasoningTokens,
     total_tokens: usize,
 }
@@ -329,7 +334,7 @@ impl<S: FnMut(Event)> Events<S> {
 }
 
 /// Continues a text or messages.
-#[utoipa::path(post, path = "/v1/responses", tag = "OpenAI", request_body = Request, responses((status = 200, content((ResponseBody = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events `response.created`, `response.output_text.delta` and the like, and a last `response.completed` or `response.incomplete`")))]
+#[cfg_attr(test, utoipa::path(post, path = "/v1/responses", tag = "OpenAI", request_body = Request, responses((status = 200, content((ResponseBody = "application/json"), (Object = "text/event-stream")), description = "With `stream`, events `response.created`, `response.output_text.delta` and the like, and a last `response.completed` or `response.incomplete`"))))]
 pub(crate) async fn responses(
     State(server): State<Server>,
     Json(request): Json<Request>,

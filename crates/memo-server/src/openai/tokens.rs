@@ -4,7 +4,6 @@ use memo_store::{CompletionToken, TokenScore};
 use memo_text::Tokenizer;
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
-use utoipa::ToSchema;
 
 /// The name of a token: its text, or its bytes where they are not text, so that no two tokens have the same name.
 pub(super) fn name(tokenizer: &Tokenizer, token: u32) -> String {
@@ -21,13 +20,14 @@ pub(super) fn name(tokenizer: &Tokenizer, token: u32) -> String {
 }
 
 /// Log-probabilities of a completion.
-#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(super) struct Logprobs {
     tokens: Vec<String>,
     /// The log-probability of each token after those before it; the first of a prompt has none.
     token_logprobs: Vec<Option<f64>>,
     /// The most probable tokens at each position, with their log-probabilities.
-    #[schema(value_type = Vec<Object>)]
+    #[cfg_attr(test, schema(value_type = Vec<Object>))]
     top_logprobs: Vec<Option<Map<String, Value>>>,
     /// Where each token begins, in characters of the text.
     text_offset: Vec<usize>,
@@ -64,12 +64,14 @@ impl Logprobs {
 }
 
 /// Log-probabilities of a chat completion.
-#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(super) struct ChatLogprobs {
     content: Vec<ChatToken>,
 }
 
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 struct ChatToken {
     token: String,
     logprob: f64,
@@ -77,7 +79,8 @@ struct ChatToken {
     top_logprobs: Vec<ChatCandidate>,
 }
 
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 struct ChatCandidate {
     token: String,
     logprob: f64,

@@ -5,10 +5,10 @@ use crate::error::ApiError;
 use memo::readout::{Generation, ModelTop, Sampling, Weight};
 use memo_store::{MixtureShares, ReadOptions, Snapshot};
 use serde::Serialize;
-use utoipa::ToSchema;
 
 /// What a partner says comes next, beside the memory.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct PartnerExplanation {
     /// How much the memory counts there: from 0, not at all, to 1, alone.
     weight: f64,
@@ -19,7 +19,8 @@ pub(crate) struct PartnerExplanation {
 }
 
 /// A token that may follow, by a partner or by both.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub(crate) struct PartnerCandidate {
     token: u32,
     text: String,

@@ -28,7 +28,6 @@ use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, SemaphorePermit};
-use utoipa::ToSchema;
 
 /// A slot is kept for so long while others wait for one.
 const TURN: Duration = Duration::from_secs(1);
@@ -142,7 +141,8 @@ trait LanguageModel: Send + Sync {
 }
 
 /// What a partner is, for users.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub struct PartnerInfo {
     /// The name of its model.
     pub model: String,

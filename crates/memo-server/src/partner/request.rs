@@ -6,10 +6,10 @@ use crate::error::ApiError;
 use memo::readout::{Auto, Weight};
 use serde::Deserialize;
 use std::sync::Arc;
-use utoipa::ToSchema;
 
 /// Who answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Mode {
     /// The memory alone.
@@ -21,7 +21,8 @@ pub(crate) enum Mode {
 }
 
 /// How much the memory counts: `auto`, or a number from 0 to 1.
-#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 #[serde(untagged, expecting = "must be \"auto\" or a number from 0 to 1")]
 pub(crate) enum WeightField {
     Number(f64),
