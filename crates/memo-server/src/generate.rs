@@ -5,16 +5,12 @@ use crate::app::AppState;
 use crate::config::Limits;
 use crate::error::{ApiError, ErrorCode};
 use crate::partner::{Beside, generate_beside};
-use crate::turns::SLICE;
 use crate::workers::Seat;
+use memo::readout::Scratch;
 use memo_store::{CompletionOptions, CompletionStream, CompletionToken, ReadOptions, TokenScore};
-use std::time::Instant;
 
 /// Tokens that are scored at once by each processor while nobody else works.
 const SCORED_ALONE: usize = 64;
-
-/// Tokens that are scored at once before it is known how long one takes.
-const SCORED_FIRST: usize = 4;
 
 /// The most stop texts of a completion.
 const MAX_STOPS: usize = 16;
@@ -136,24 +132,29 @@ pub(crate) fn score(
 ) -> Result<Vec<TokenScore>, ApiError> {
     let mut scores = Vec::with_capacity(text.len());
     let alone = SCORED_ALONE * std::thread::available_parallelism().map_or(1, usize::from);
-    // As many as a slice has time for, as long as one processor scores them.
-    let mut step = SCORED_FIRST;
+    let (readout, mut scratch) = (read.readout(), Scratch::default());
+    app.model.read()?.config().memory.check_tokens(text)?;
     while scores.len() < text.len() {
         seat.pause();
         if seat.is_cancelled() {
             break;
         }
-        let shared = seat.is_shared();
-        let (at, size) = (scores.len(), if shared { step } else { alone });
-        let slice = at..(at + size).min(text.len());
-        let (count, start) = (slice.len(), Instant::now());
-        scores.extend(app.model.read()?.token_scores(text, slice, top, read)?);
-        if shared {
-            let each = start.elapsed().max(std::time::Duration::from_micros(1)) / count as u32;
-            let rest = SLICE.saturating_sub(seat.elapsed());
-            // What is left of the slice, or all of the next one.
-            let time = if rest < each { SLICE } else { rest };
-            step = ((time.as_nanos() / each.as_nanos().max(1)) as usize).clamp(1, SCORED_ALONE);
+        let snapshot = app.model.read()?;
+        if !seat.is_shared() {
+            let slice = scores.len()..(scores.len() + alone).min(text.len());
+            scores.extend(snapshot.token_scores(text, slice, top, read)?);
+            continue;
+        }
+        // One after the other on this thread: what was read for a token is most of what the next one needs, also in the next slice.
+        let memory = snapshot.memory()?;
+        let window = readout.window(memory);
+        for at in scores.len()..text.len() {
+            let context = &text[at.saturating_sub(window)..at];
+            let distribution = readout.distribution(memory, context, &mut scratch)?;
+            scores.push(TokenScore::new(&distribution, text[at], top)?);
+            if seat.is_due() {
+                break;
+            }
         }
     }
     app.metrics.scored.inc_by(scores.len() as u64);

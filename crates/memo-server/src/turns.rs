@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, oneshot};
 
 /// The time after which work lets others have their turn.
-pub(crate) const SLICE: Duration = Duration::from_millis(5);
+const SLICE: Duration = Duration::from_millis(5);
 
 /// The time after which a slice gives its seat away.
 const OVERDUE: Duration = Duration::from_millis(20);

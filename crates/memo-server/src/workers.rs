@@ -100,11 +100,6 @@ impl Seat {
             || self.outlet.as_ref().is_some_and(|outlet| outlet.is_full())
     }
 
-    /// The time of this slice until now.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.turn.as_ref().map_or(Duration::ZERO, Turn::elapsed)
-    }
-
     /// Whether others work or wait too.
     pub(crate) fn is_shared(&self) -> bool {
         self.turns.is_shared()
