@@ -82,6 +82,11 @@ def section(text: Text) -> str:
     )
 
 
+def below_all(share: float, digits: int, whole: float = 1.0) -> str:
+    """A share, rounded; never to all of it unless it is."""
+    return f"{share if share == whole else min(share, whole - 10**-digits):.{digits}f}"
+
+
 def rows_of(docs: Path, experiment: str) -> list[dict[str, str]]:
     """The table that an experiment wrote."""
     with (docs / "experiments" / f"{experiment}.csv").open(encoding="utf-8") as file:
@@ -95,7 +100,7 @@ def unlearning(docs: Path) -> dict[str, str]:
     after = one["forgotten", "after"]
     same = after["digest"] == one["forgotten", "never knew them"]["digest"]
     kept = (float(one["kept", when]["utility"]) for when in ("before", "after"))
-    ours = ["MeMo", f"{float(after['p_tokens']):.2f}", " → ".join(f"{share:.3f}".lstrip("0") for share in kept)]
+    ours = ["MeMo", f"{float(after['p_tokens']):.2f}", " → ".join(below_all(share, 4).lstrip("0") for share in kept)]
     rest = table(["", "forget quality", "utility"], [ours, *UNLEARNING])
     return {"unlearning": rest, "bits": "equal" if same else "different"}
 
@@ -105,7 +110,7 @@ def editing(docs: Path) -> str:
     lines = []
     for row in rows_of(docs, "editing"):
         if row["memory"] == "after":
-            share = {how: [f"{100 * float(row[f'{m}_{how}']):.1f}" for m in MEASURES] for how in ("preferred", "said")}
+            share = {how: [below_all(100 * float(row[f"{m}_{how}"]), 1, 100) for m in MEASURES] for how in ("preferred", "said")}
             lines.append([f"MeMo, {row['edits']}", *share["preferred"], ", ".join(share["said"])])
     return table(["", "efficacy", "paraphrase", "neighbour", "score", "said"], lines + EDITING)
 
