@@ -110,8 +110,10 @@ def editing(docs: Path) -> str:
     lines = []
     for row in rows_of(docs, "editing"):
         if row["memory"] == "after":
-            share = {how: [below_all(100 * float(row[f"{m}_{how}"]), 1, 100) for m in MEASURES] for how in ("preferred", "said")}
-            lines.append([f"MeMo, {row['edits']}", *share["preferred"], ", ".join(share["said"])])
+            preferred, said = (
+                [below_all(100 * float(row[f"{m}_{how}"]), 1, 100) for m in MEASURES] for how in ("preferred", "said")
+            )
+            lines.append([f"MeMo, {row['edits']}", *preferred, ", ".join(said)])
     return table(["", "efficacy", "paraphrase", "neighbour", "score", "said"], lines + EDITING)
 
 
