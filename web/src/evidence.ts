@@ -26,6 +26,7 @@ const alike = (a: SlotEvidence, b: SlotEvidence): boolean =>
 export function after({ unit, shortest, length, from_start }: Seen): string {
   const [one, whatever] = unit === "words" ? ["word", ", whatever their case"] : ["token", ""];
   if (from_start && length === 0) return "where a document begins";
+  if (unit === "skip") return "after the last token but one, whatever the last is";
   const things = plural(length, one);
   if (from_start) return `after the first ${length === 1 ? "" : `${length} `}${things} of a document${whatever}`;
   if (shortest < length) return `after the last ${shortest} to ${length} ${things}${whatever}`;

@@ -59,6 +59,7 @@ export function others({ quote, general, recent }: Breakdown, candidate: Candida
 /** Which context a layer has. */
 export function layer({ unit, length, from_start }: Pick<ContextBreakdown, "unit" | "length" | "from_start">): string {
   if (from_start && length === 0) return "the beginning";
+  if (unit === "skip") return "last token but one";
   const things = plural(length, unit === "words" ? "word" : "token");
   return from_start ? `all ${count(length)} ${things}, as a beginning` : `last ${length === 1 ? "" : `${count(length)} `}${things}`;
 }

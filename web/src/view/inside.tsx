@@ -121,8 +121,9 @@ const name = (text: string): string => (text === "" ? "the end of a text" : visi
 function Layer({ row: { context, adds }, columns }: { row: Row; columns: Column[] }) {
   const { unit, length, span, total } = context;
   const first = columns.length - span;
+  const end = unit === "skip" ? columns.length - 1 : columns.length;
   const block = columns
-    .slice(Math.max(0, first))
+    .slice(Math.max(0, first), end)
     .map(({ text }) => text.replaceAll("·", " "))
     .join("");
   return (
@@ -134,12 +135,12 @@ function Layer({ row: { context, adds }, columns }: { row: Row; columns: Column[
         <span class="hidden">{span === 0 ? "nothing" : `“${first < 0 ? "…" : ""}${block.trim()}”`}</span>
         <span class="drawn" aria-hidden="true">
           {columns.map(({ text, foretold }, at) => {
-            const newest = at >= first;
+            const newest = at >= first && at < end;
             const kind = [
               "block",
               newest && "newest",
               newest && at === Math.max(0, first) && (first < 0 ? "open" : "first"),
-              newest && at === columns.length - 1 && "last",
+              newest && at === end - 1 && "last",
               unit === "tokens" && foretold !== null && foretold >= length && "foretold",
             ];
             return (

@@ -69,6 +69,7 @@ fn line(alike: &[SlotEvidence]) -> String {
     let (unit, layout) = match unit {
         ContextUnit::Tokens => ("token", ""),
         ContextUnit::Words => ("word", ", whatever their case and layout"),
+        ContextUnit::Skip => ("token but one", ", whatever the last is"),
     };
     let plural = if length == 1 { "" } else { "s" };
     let context = match (from_start, length) {

@@ -221,6 +221,7 @@ impl ContextUnit {
         match context {
             Context::Tokens(length) => Some((ContextUnit::Tokens, length)),
             Context::Words(length) => Some((ContextUnit::Words, length)),
+            Context::Skip => Some((ContextUnit::Skip, 1)),
             Context::Classes { .. } => None,
         }
     }

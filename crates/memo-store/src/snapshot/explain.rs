@@ -67,6 +67,8 @@ pub enum ContextUnit {
     Tokens,
     /// Words, whatever their case and what stands between them.
     Words,
+    /// The token before the last one, whatever the last one is.
+    Skip,
 }
 
 /// A place in a document where the end of the context is followed by the token.
@@ -172,13 +174,18 @@ impl Snapshot {
                     total: slot.total,
                 })
             });
+            let mut evidence: Vec<SlotEvidence> = evidence.collect();
+            // That it followed the token before the last one goes without saying where it followed both.
+            if evidence.iter().any(|slot| slot.length > 1) {
+                evidence.retain(|slot| slot.unit != ContextUnit::Skip);
+            }
             let text = self.tokenizer.decode_lossy(&[token]);
             candidates.push(Candidate {
                 token,
                 derivation: self.why_next(&prompt, &text)?,
                 text,
                 probability,
-                evidence: evidence.collect(),
+                evidence,
                 general: self.general_candidates(context, &general, token)?,
                 sources: self.sources(context, token)?,
             });

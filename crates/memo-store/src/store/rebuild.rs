@@ -36,7 +36,7 @@ impl Store {
         &mut self,
         lexicon: Option<Arc<Lexicon>>,
     ) -> Result<RebuildReport, Error> {
-        let memory = Settings { grouped: true, ..self.config.memory.clone() };
+        let memory = self.config.memory.clone().current();
         let memory = memory.with_lexicon(lexicon.as_deref());
         memory.check()?;
         let config = ModelConfig { memory, ..self.config.clone() };

@@ -2,7 +2,7 @@
 //!
 //! 1. **Interpolate** (Kneser and Ney). After each context that occurred, a successor gets what its count is worth less a
 //!    discount, and what was taken off is shared out as the shorter context expects: p ← (x − D_x)/Σx + λ·p. It begins with the
-//!    prior. Worths and discounts follow from the counts of the memory (`sparse::smoothing`).
+//!    prior and what followed the token before the last one (`base`). Worths and discounts follow from the counts of the memory (`sparse::smoothing`).
 //! 2. **Quote or not.** Discounts are those of running text, in which a context that occurred once is mostly followed by
 //!    something new. But a prompt that is all in the memory is probably a quote, and goes on as it did there. How well the
 //!    longest context has foretold the last few tokens, compared with step 1, says how probable that is (`trust`), and so
@@ -10,6 +10,7 @@
 //! 3. **What the text says itself** (`recent`), if that is asked for: its own names and phrases are expected again.
 
 use super::ahead::Ahead;
+use super::base::Base;
 use super::recent::{ContextMemory, Recent};
 use super::trust::Trust;
 use super::{Constants, Distribution};
@@ -128,7 +129,18 @@ impl Backoff {
         let quote = self.read(memory, context, scratch)?;
         let recent = self.recent(memory, said, context, scratch)?;
         let levels = &scratch.reader.levels;
-        Distribution::new(memory, levels, quote, self.generalized(levels), recent)
+        self.weighed(memory, levels, quote, recent)
+    }
+
+    fn weighed<'m>(
+        &self,
+        memory: &'m Memory,
+        levels: &Levels,
+        quote: f64,
+        recent: Option<Recent>,
+    ) -> Result<Distribution<'m>, Error> {
+        let base = Base::new(memory, levels, self.constants.skip);
+        Distribution::new(memory, levels, quote, self.generalized(levels), recent, base)
     }
 
     /// Returns what the context memory of a text expects after a context that was read.
@@ -214,8 +226,7 @@ impl Backoff {
         let Scratch { reader, trust, .. } = scratch;
         trust.read(memory, memory.view(context)?, reader)?;
         let levels = &reader.levels;
-        let weigh =
-            |quote| Distribution::new(memory, levels, quote, self.generalized(levels), None);
+        let weigh = |quote| self.weighed(memory, levels, quote, None);
         let best = match levels.longest() {
             Some(level) => {
                 // What all get that followed equally often does not change their order.

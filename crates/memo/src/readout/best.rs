@@ -28,6 +28,8 @@ struct Exact<'d> {
     listed: Vec<(u32, f64)>,
     /// Those that followed the last token.
     followers: &'d [(u32, f64)],
+    /// Those that followed the token before it.
+    skipped: &'d [(u32, f64)],
     /// How many were taken of those that are most probable before any context.
     taken: usize,
 }
@@ -37,13 +39,15 @@ struct Exact<'d> {
 enum From {
     Longer,
     Last,
+    Skipped,
     Prior,
 }
 
 impl<'d> Exact<'d> {
     fn new(distribution: &'d Distribution<'d>) -> Self {
         let (listed, followers) = (distribution.longer().to_vec(), distribution.ranked_followers());
-        let mut exact = Exact { distribution, listed, followers, taken: 0 };
+        let skipped = distribution.ranked_skipped();
+        let mut exact = Exact { distribution, listed, followers, skipped, taken: 0 };
         exact.sift();
         exact
     }
@@ -60,13 +64,16 @@ impl<'d> Exact<'d> {
     /// The most that a token gets that was not taken; where the most of that is from, and how much.
     fn most(&self) -> (f64, From, f64) {
         let listed = self.listed.last().map_or(0.0, |&(_, p)| p);
-        let gain = self.followers.first().map_or(0.0, |&(_, gain)| gain);
-        let [last, prior] =
-            self.distribution.of_last(gain, self.distribution.nth_prior(self.taken));
+        let [gain, skipped] = [self.followers, self.skipped]
+            .map(|ranked| ranked.first().map_or(0.0, |&(_, gain)| gain));
+        let prior = self.distribution.nth_prior(self.taken);
+        let [last, skipped, prior] = self.distribution.of_last(gain, skipped, prior);
+        let others = last + skipped + prior;
         match (listed, last, prior) {
-            _ if listed >= last + prior => (listed, From::Longer, listed),
-            _ if last >= prior => (last + prior, From::Last, last),
-            _ => (last + prior, From::Prior, prior),
+            _ if listed >= others => (listed, From::Longer, listed),
+            _ if last >= prior && last >= skipped => (others, From::Last, last),
+            _ if skipped >= prior => (others, From::Skipped, skipped),
+            _ => (others, From::Prior, prior),
         }
     }
 
@@ -81,6 +88,11 @@ impl<'d> Exact<'d> {
             From::Last => {
                 let (&(token, _), rest) = self.followers.split_first()?;
                 self.followers = rest;
+                Some(token)
+            }
+            From::Skipped => {
+                let (&(token, _), rest) = self.skipped.split_first()?;
+                self.skipped = rest;
                 Some(token)
             }
             From::Prior => {

@@ -11,7 +11,8 @@ use crate::sparse::{Context, Error, Level, Levels, Memory, Successor};
 
 /// What a memory says after a context, and the parts that it is the sum of.
 pub struct Breakdown<'m> {
-    /// The contexts that there is text for, the shortest first: those of tokens, then those of words that occurred.
+    /// The contexts that there is text for, the shortest first: those of tokens, then those of words that occurred; last the token
+    /// before the last one, if it occurred.
     pub contexts: Vec<ContextReading>,
     /// What is shared out as tokens are before any context.
     pub prior: f64,
@@ -112,7 +113,15 @@ impl Backoff {
         }
         let list = levels.followers.list.clone();
         let first = Level { span: given.min(1), totals: levels.first, list, ..Level::default() };
-        let prior = contexts[0].take(first, left, (!tokens.is_empty()).then_some(1));
+        let mut prior = contexts[0].take(first, left, (!tokens.is_empty()).then_some(1));
+        if let Some(followers) = levels.skipped.as_ref().filter(|own| own.totals.total > 0) {
+            let (totals, list) = (followers.totals, followers.list.clone());
+            let level = Level { span: 2, totals, list, ..Level::default() };
+            let mut skip = ContextReading::unread(Context::Skip, level.span, false);
+            let left = prior * self.constants.skip;
+            prior = prior - left + skip.take(level, left, None);
+            contexts.push(skip);
+        }
         Ok(Breakdown { contexts, prior, quote, general, recent, distribution, memory, longest })
     }
 }
@@ -120,29 +129,26 @@ impl Backoff {
 /// The contexts that there is text for, before it is known what they say.
 fn unread(memory: &Memory, levels: &Levels, given: usize) -> Vec<ContextReading> {
     let settings = memory.settings();
-    let reading = |context, span, from_start| ContextReading {
-        context,
-        span,
-        from_start,
-        total: 0,
-        kinds: 0,
-        weight: 0.0,
-        read: None,
-    };
     let of_tokens = settings.tokens.iter().enumerate().filter(|&(slot, _)| {
         // The first that is longer than the text is all of it, from the beginning of a document on.
         slot == 0 || settings.tokens[slot - 1] as usize <= given
     });
     let of_tokens = of_tokens.map(|(_, &len)| {
         let span = (len as usize).min(given);
-        reading(Context::Tokens(span as u32), span, len as usize > given)
+        ContextReading::unread(Context::Tokens(span as u32), span, len as usize > given)
     });
     let of_words = levels.words().iter();
-    let of_words = of_words.map(|level| reading(settings.context(level.slot), level.span, false));
+    let of_words = of_words
+        .map(|level| ContextReading::unread(settings.context(level.slot), level.span, false));
     of_tokens.chain(of_words).collect()
 }
 
 impl ContextReading {
+    /// A context before it is known what it says.
+    fn unread(context: Context, span: usize, from_start: bool) -> Self {
+        ContextReading { context, span, from_start, total: 0, kinds: 0, weight: 0.0, read: None }
+    }
+
     /// Takes in what was read of it; returns what it leaves of `left` to shorter ones.
     fn take(&mut self, level: Level, left: f64, next: Option<usize>) -> f64 {
         let own = Interpolation::new(&level.totals);

@@ -18,6 +18,8 @@ pub struct Constants {
     pub gain: [f64; 2],
     /// How probable a quote is where contexts of two words, or of more, see further back than any of tokens.
     pub words: [f64; 2],
+    /// How much of what is expected before the last token is read goes by what followed the token before it.
+    pub skip: f64,
     /// What generalised contexts say counts so much where the longest exact context that occurred has no tokens, one, two, and so on.
     pub general: [f64; 7],
     /// The same where a generalised context has more units without a class than the longest exact one has tokens: it is the
@@ -55,6 +57,7 @@ impl Constants {
         slip: 0.05,
         gain: [2.0, 2.0],
         words: [0.05, 0.5],
+        skip: 0.2,
         general: [0.45, 0.54, 0.49, 0.41, 0.34, 0.23, 0.16],
         particular: 0.9,
         recent: Recency {

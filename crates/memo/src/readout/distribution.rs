@@ -1,6 +1,7 @@
 //! A distribution over the vocabulary, kept as what each part of the memory adds to it: cheap to make, whatever the vocabulary.
 
 use super::backoff::Interpolation;
+use super::base::Base;
 use super::best::best;
 use super::general::General;
 use super::recent::Recent;
@@ -27,7 +28,9 @@ pub struct Distribution<'m> {
     before: u32,
     followers: Arc<Followers>,
     first: Interpolation,
-    /// What is left to the last token's successors and the prior.
+    /// What is expected before that.
+    base: Base<'m>,
+    /// What is left to the last token's successors and the base.
     rest: f64,
     /// Tokens that followed longer contexts, in order, with all that they get of exact contexts.
     listed: Vec<(u32, f64)>,
@@ -46,18 +49,20 @@ impl<'m> Distribution<'m> {
         quote: f64,
         generalized: f64,
         recent: Option<Recent>,
+        base: Base<'m>,
     ) -> Result<Self, Error> {
-        let prior = memory.prior();
         let first = Interpolation::new(&levels.first);
-        let base = |token: u32, count: i64, longer: i64| {
-            first.share(count, longer) + first.rest * prior.p[token as usize]
-        };
+        let after_last =
+            |base: f64, count: i64, longer: i64| first.share(count, longer) + first.rest * base;
         let words = levels.further_words();
         let mut listed: Vec<(u32, f64)> = Vec::new();
         if let Some(level) = levels.tokens().first() {
+            let mut base = base.in_order();
             let with_pairs = level.list.iter().zip(&level.pairs);
             listed.extend(
-                with_pairs.map(|(&(token, longer), &count)| (token, base(token, count, longer))),
+                with_pairs.map(|(&(token, longer), &count)| {
+                    (token, after_last(base(token), count, longer))
+                }),
             );
         }
         if let Some(level) = words.first() {
@@ -65,7 +70,7 @@ impl<'m> Distribution<'m> {
             for &(token, _) in &level.list {
                 if listed[..known].binary_search_by_key(&token, |&(token, _)| token).is_err() {
                     let count = memory.followed(levels.before, token)?;
-                    listed.push((token, base(token, count, 0)));
+                    listed.push((token, after_last(base.p(token), count, 0)));
                 }
             }
             listed.sort_unstable_by_key(|&(token, _)| token);
@@ -113,7 +118,7 @@ impl<'m> Distribution<'m> {
         }
         let recent = recent.map(|recent| recent.beside(quote));
         let (before, followers) = (levels.before, Arc::clone(&levels.followers));
-        Ok(Distribution { memory, before, followers, first, rest, listed, general, recent })
+        Ok(Distribution { memory, before, followers, first, base, rest, listed, general, recent })
     }
 
     /// What a token gets in all, of which `exact` from exact contexts.
@@ -139,30 +144,38 @@ impl<'m> Distribution<'m> {
         self.recent.as_ref().map_or_else(Vec::new, Recent::all)
     }
 
-    fn prior(&self, token: u32) -> f64 {
-        self.memory.prior().p.get(token as usize).copied().unwrap_or(0.0)
-    }
-
     /// The probability of a token that followed the last one so often, and no longer context.
     fn unlisted(&self, token: u32, count: i64) -> f64 {
-        self.of_follower(token, self.first.share(count, 0))
+        self.of_follower(self.base.p(token), self.first.share(count, 0))
     }
 
     /// The tokens that followed the last one, in order, with what each gets for that.
     pub(super) fn followers(&self) -> impl Iterator<Item = (u32, f64)> {
-        let Followers { list, gains, .. } = &*self.followers;
-        list.iter().zip(gains).map(|(&(token, _), &gain)| (token, self.first.of_gain(gain)))
+        self.followers.all().map(|(token, gain)| (token, self.first.of_gain(gain)))
     }
 
-    /// The probability of a token that gets so much for having followed the last one, and followed no longer context.
-    fn of_follower(&self, token: u32, gets: f64) -> f64 {
-        self.rest * (gets + self.first.rest * self.prior(token))
+    /// The probability of a token that had so much before the last token was read, gets so much for having followed that, and
+    /// followed no longer context.
+    fn of_follower(&self, base: f64, gets: f64) -> f64 {
+        self.rest * (gets + self.first.rest * base)
     }
 
-    /// What the most frequent successor of the last token would get with the largest prior, of what is left to these.
+    /// What the most frequent successor of the last token would get with the most that is expected before it, of what is left to these.
     fn highest(&self) -> f64 {
-        let prior = self.memory.prior();
-        self.first.share(self.followers.most, 0) + self.first.rest * self.prior(prior.best)
+        self.first.share(self.followers.most, 0) + self.first.rest * self.base.most()
+    }
+
+    /// The tokens that followed the last token or the one before it, in order, with the probability of one that followed no longer context.
+    fn singles(&self) -> impl Iterator<Item = (u32, f64)> {
+        let (mut last, mut skipped) =
+            (self.followers().peekable(), self.base.followers().peekable());
+        std::iter::from_fn(move || {
+            let tokens = [last.peek(), skipped.peek()].map(|next| next.map(|&(token, _)| token));
+            let token = tokens.into_iter().flatten().min()?;
+            let gets = last.next_if(|next| next.0 == token).map_or(0.0, |next| next.1);
+            let gain = skipped.next_if(|next| next.0 == token).map_or(0.0, |next| next.1);
+            Some((token, self.of_follower(self.base.of_gain(token, gain), gets)))
+        })
     }
 
     /// Returns the probability of one token; 0 outside the vocabulary.
@@ -182,38 +195,56 @@ impl<'m> Distribution<'m> {
         let recent = |token: u32| self.recent.as_ref().map_or(0.0, |recent| recent.share(token));
         let listed = self.listed.iter().map(|&(token, exact)| (token, exact + recent(token)));
         let mut best = listed.fold((0, -1.0), better);
-        // No other token can have more than the most frequent successor with the largest prior.
+        // No other token can have more than the most frequent successor with the most that is expected before.
         if best.1 > self.rest * self.highest() + self.recent.as_ref().map_or(0.0, Recent::most) {
             return Ok(best.0);
         }
-        let mut consider = |token: u32, gets: f64| {
-            let next = (token, self.of_follower(token, gets) + recent(token));
+        let mut consider = |token: u32, p: f64| {
+            let next = (token, p + recent(token));
             let listed = || self.listed.binary_search_by_key(&token, |&(token, _)| token).is_ok();
             if better(best, next) == next && !listed() {
                 best = next;
             }
+            best.1
         };
-        self.followers().for_each(|(token, gets)| consider(token, gets));
+        let mut base = self.base.in_order();
+        for (token, gets) in self.followers() {
+            consider(token, self.of_follower(base(token), gets));
+        }
         let recent = self.recent().into_iter().map(|(token, _)| token);
-        for token in recent.chain([self.memory.prior().best]) {
+        let mut highest = -1.0;
+        for token in recent.chain([self.base.prior.best]) {
             let count = self.memory.followed(self.before, token)?;
-            consider(token, self.first.share(count, 0));
+            highest = consider(token, self.unlisted(token, count));
+        }
+        // What followed the token before the last one alone, from the highest gain on, until none can have more.
+        for &(token, gain) in self.base.ranked() {
+            let most = self.base.of_gain(self.base.prior.best, gain);
+            if highest > self.of_follower(most, 0.0) {
+                break;
+            }
+            highest = consider(token, self.weigh_exact(token));
         }
         Ok(best.0)
     }
 
     /// Returns the probability of a token from what was read alone.
     pub(super) fn weigh(&self, token: u32) -> f64 {
+        self.whole(token, self.weigh_exact(token))
+    }
+
+    /// Returns what a token gets of exact contexts from what was read alone.
+    fn weigh_exact(&self, token: u32) -> f64 {
         let listed = self.listed.binary_search_by_key(&token, |&(token, _)| token);
-        let exact = listed.map_or_else(
+        listed.map_or_else(
             |_| {
                 let Followers { list, gains, .. } = &*self.followers;
                 let found = list.binary_search_by_key(&token, |&(token, _)| token);
-                self.of_follower(token, found.map_or(0.0, |at| self.first.of_gain(gains[at])))
+                let gets = found.map_or(0.0, |at| self.first.of_gain(gains[at]));
+                self.of_follower(self.base.p(token), gets)
             },
             |i| self.listed[i].1,
-        );
-        self.whole(token, exact)
+        )
     }
 
     /// What generalised contexts say, by level of the lexicon.
@@ -231,17 +262,23 @@ impl<'m> Distribution<'m> {
         self.followers.ranked()
     }
 
+    /// The successors of the token before the last one, likewise.
+    pub(super) fn ranked_skipped(&self) -> &[(u32, f64)] {
+        self.base.ranked()
+    }
+
     /// The token that is the nth by what tokens get before any context. Their order is made only if more than the first is asked for.
     pub(super) fn nth_prior(&self, n: usize) -> Option<u32> {
-        let prior = self.memory.prior();
+        let prior = self.base.prior;
         if n == 0 { Some(prior.best) } else { prior.order().get(n).copied() }
     }
 
-    /// What a token gets that followed no longer context: for a count after the last one that is worth so much, and with the prior of
-    /// a token.
-    pub(super) fn of_last(&self, gain: f64, prior: Option<u32>) -> [f64; 2] {
-        let prior = prior.map_or(0.0, |token| self.prior(token));
-        [self.rest * self.first.of_gain(gain), self.rest * self.first.rest * prior]
+    /// What a token gets that followed no longer context: for a count after the last one that is worth so much, for one after the
+    /// token before it, and with the prior of a token.
+    pub(super) fn of_last(&self, gain: f64, skipped: f64, prior: Option<u32>) -> [f64; 3] {
+        let prior = prior.map_or(0.0, |token| self.base.of_gain(token, 0.0));
+        let before = [self.base.share(skipped), prior].map(|p| self.rest * self.first.rest * p);
+        [self.rest * self.first.of_gain(gain), before[0], before[1]]
     }
 
     /// The most that a token gets of the text itself.
@@ -257,11 +294,11 @@ impl<'m> Distribution<'m> {
     /// Returns all probabilities, by token.
     pub fn dense(&self) -> Result<Vec<f64>, Error> {
         // In the same order as one token alone, so that all ways to ask give the same bits.
-        let prior = self.memory.prior().p.iter();
-        let mut p: Vec<f64> = prior.map(|p| self.rest * (self.first.rest * p)).collect();
-        for (token, gets) in self.followers() {
+        let prior = self.base.prior.p.iter();
+        let mut p: Vec<f64> = prior.map(|p| self.of_follower(self.base.kept * p, 0.0)).collect();
+        for (token, single) in self.singles() {
             if let Some(p) = p.get_mut(token as usize) {
-                *p = self.of_follower(token, gets);
+                *p = single;
             }
         }
         for &(token, listed) in &self.listed {
@@ -293,38 +330,44 @@ impl<'m> Distribution<'m> {
         Ok(Cow::Owned(listed))
     }
 
-    /// Returns the tokens that followed the last one, and are none of those `listed`, with their probabilities, in order.
+    /// Returns the tokens that followed the last one or the one before it, and are none of those `listed`, with their probabilities,
+    /// in order.
     fn followed(&self, listed: &[(u32, f64)]) -> Vec<(u32, f64)> {
         let mut from = 0;
-        let others =
-            self.followers().filter(|&(token, _)| seek(listed, &mut from, token).is_none());
-        others.map(|(token, gets)| (token, self.of_follower(token, gets))).collect()
+        self.singles().filter(|&(token, _)| seek(listed, &mut from, token).is_none()).collect()
     }
 
     /// Returns all probabilities in three parts: tokens that followed longer contexts or stand in the text itself; others that
-    /// followed the last token; and what the prior of any other is multiplied by. With generalised contexts, all tokens have a probability of their own.
+    /// followed the last token or the one before it; and what the prior of any other is multiplied by. With generalised contexts, all tokens have a probability of their own.
     pub(super) fn parts(&self) -> Result<Parts<'_>, Error> {
         let (listed, followed, rest) = if self.general.is_empty() {
             let listed = self.listed()?;
             let followed = self.followed(&listed);
-            (listed, followed, [self.rest, self.first.rest])
+            (listed, followed, [self.rest, self.first.rest, self.base.kept])
         } else {
-            (Cow::Owned((0..).zip(self.dense()?).collect()), Vec::new(), [0.0; 2])
+            (Cow::Owned((0..).zip(self.dense()?).collect()), Vec::new(), [0.0; 3])
         };
-        Ok(Parts { prior: self.memory.prior(), listed, followed, rest })
+        Ok(Parts { prior: self.base.prior, listed, followed, rest })
     }
 
-    /// Returns the same without going through what followed the last token; `None` where tokens get something of generalised
+    /// Returns the same without going through what followed single tokens; `None` where tokens get something of generalised
     /// contexts or of the text itself.
     pub(super) fn split(&self) -> Option<Split<'_>> {
         if !self.general.is_empty() || self.recent.is_some() {
             return None;
         }
-        let prior = self.memory.prior();
-        let listed = self.listed.iter().fold(0.0, |sum, &(token, _)| sum + self.prior(token));
-        let by_prior = self.rest * self.first.rest * (1.0 - listed).max(0.0);
-        let most = self.rest * self.highest();
-        Some(Split { prior, listed: &self.listed, before: self.before, by_prior, most })
+        let Base { prior, kept, .. } = self.base;
+        let listed = self.listed.iter().fold(0.0, |sum, &(token, _)| sum + prior.p[token as usize]);
+        let left = self.rest * self.first.rest;
+        Some(Split {
+            prior,
+            listed: &self.listed,
+            followers: &self.followers,
+            skipped: self.base.skipped(),
+            by_prior: left * kept * (1.0 - listed).max(0.0),
+            by_skipped: left * self.base.shared_out_beside(&self.listed),
+            most: self.rest * self.highest(),
+        })
     }
 
     /// Returns the `k` most probable tokens, best first; of equals, the one with the lowest number.
@@ -333,15 +376,17 @@ impl<'m> Distribution<'m> {
     }
 }
 
-/// A distribution whose tokens that followed the last one, and no longer context, are not gone through.
+/// A distribution whose tokens that followed single ones, and no longer context, are not gone through.
 pub(super) struct Split<'d> {
     pub(super) prior: &'d Prior,
     /// Tokens that followed longer contexts, in order, with their probabilities.
     pub(super) listed: &'d [(u32, f64)],
-    /// The last token.
-    pub(super) before: u32,
-    /// What all others get by the prior together.
+    /// What followed the last token, and the one before it.
+    pub(super) followers: &'d Followers,
+    pub(super) skipped: Option<&'d Followers>,
+    /// What all others get by the prior together, and by what followed the token before the last one.
     pub(super) by_prior: f64,
+    pub(super) by_skipped: f64,
     /// The most that one of them gets, or more.
     pub(super) most: f64,
 }
@@ -351,8 +396,8 @@ pub(super) struct Parts<'d> {
     pub(super) prior: &'d Prior,
     pub(super) listed: Cow<'d, [(u32, f64)]>,
     pub(super) followed: Vec<(u32, f64)>,
-    /// What the prior of any other token is multiplied by: the second, then the first.
-    pub(super) rest: [f64; 2],
+    /// What the prior of any other token is multiplied by, from the last to the first.
+    pub(super) rest: [f64; 3],
 }
 
 impl Parts<'_> {
@@ -363,7 +408,7 @@ impl Parts<'_> {
 
     /// Returns what the prior of a token without a probability of its own is multiplied by.
     pub(super) fn factor(&self) -> f64 {
-        self.rest[0] * self.rest[1]
+        self.rest[0] * self.rest[1] * self.rest[2]
     }
 
     /// Returns the `k` most probable tokens, best first; of equals, the one with the lowest number.
@@ -372,7 +417,8 @@ impl Parts<'_> {
         let others = self.prior.order().iter().filter(|&&token| !self.has(token)).take(k);
         let others = others.map(|&token| {
             // In the same order as one token alone, so that all ways to ask give the same bits.
-            (token, self.rest[0] * (self.rest[1] * self.prior.p[token as usize]))
+            let base = self.rest[2] * self.prior.p[token as usize];
+            (token, self.rest[0] * (self.rest[1] * base))
         });
         let mut p: Vec<(u32, f64)> =
             self.listed.iter().chain(&self.followed).copied().chain(others).collect();

@@ -1,12 +1,12 @@
 //! Drawing a token from a distribution, without a look at all of the vocabulary.
 //!
-//! Few tokens have a probability of their own: those that followed the last token, or a longer context. All others have the
+//! Few tokens have a probability of their own: those that followed the last token, the one before it, or a longer context. All others have the
 //! prior's, times one number, and so have powers of it. So those few are gone through, and whatever is left is drawn from
 //! sums of the prior that are made once.
 //!
 //! A frequent token has thousands of successors, which are not gone through either if all tokens may be drawn and the temperature
-//! is 1 or less: what a token gets for having followed the last one depends on that alone, but for one factor, so it is drawn from
-//! sums too, and again if it also followed a longer context. A temperature below 1 makes all of these less probable than they
+//! is 1 or less: what a token gets for having followed the last one, or the one before it, depends on that alone, but for one factor, so
+//! it is drawn from sums too, and again if it also followed a longer context. A temperature below 1 makes all of these less probable than they
 //! are drawn, by no more than is known beforehand, so a part of the draws is not taken.
 
 use super::distribution::{Distribution, Split};
@@ -15,8 +15,6 @@ use super::penalty::GeneratedCounts;
 use crate::random::Draws;
 use crate::sparse::Error;
 use crate::sparse::prior::Prior;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 /// How many of the most probable tokens are looked at first for those that have a given probability together.
 const FIRST_LOOK: usize = 64;
@@ -27,9 +25,6 @@ const MOST_TRIED: usize = 1 << 10;
 /// Draws that are not taken before all that followed is gone through.
 const MOST_REFUSED: usize = 1 << 6;
 
-/// Successors whose sums are kept at once.
-const MOST_KEPT: usize = 1 << 18;
-
 /// What draws from one state of a memory share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Drawing {
@@ -37,9 +32,6 @@ pub(super) struct Drawing {
     /// The prior as it is, and as the temperature makes it.
     prior: Sums,
     warm: Sums,
-    /// Sums of what the successors of tokens get, up to each of them; and how many these are in all.
-    followed: HashMap<u32, Vec<(u32, f64)>>,
-    kept: usize,
 }
 
 /// Sums of the prior's probabilities as parts of the highest, to the power that the temperature makes it, of the tokens up to each.
@@ -186,7 +178,7 @@ impl Drawing {
                     return Ok(Some(token));
                 }
             }
-            let Some(token) = self.other(distribution, &split, others, draws) else { break };
+            let Some(token) = self.other(&split, others, draws) else { break };
             let p = if power == 0.0 { split.most } else { distribution.probability(token)? };
             if power == 0.0 || uniform(draws) < factor(p, split.most) {
                 return Ok(Some(token));
@@ -195,45 +187,19 @@ impl Drawing {
         Ok(None)
     }
 
-    /// Draws a token that followed no longer context than the last token, in proportion; all of these have `others` together.
-    fn other(
-        &mut self,
-        distribution: &Distribution<'_>,
-        split: &Split<'_>,
-        others: f64,
-        draws: &mut Draws,
-    ) -> Option<u32> {
+    /// Draws a token that followed no longer context than a single token, in proportion; all of these have `others` together.
+    fn other(&self, split: &Split<'_>, others: f64, draws: &mut Draws) -> Option<u32> {
         let is_listed = |token: u32| split.listed.binary_search_by_key(&token, |e| e.0).is_ok();
-        if uniform(draws) * others >= split.by_prior {
-            if self.kept > MOST_KEPT {
-                (self.kept, self.followed) = (0, HashMap::new());
-            }
-            let sums = match self.followed.entry(split.before) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => {
-                    let mut sum = 0.0;
-                    let sums: Vec<(u32, f64)> = distribution
-                        .followers()
-                        .map(|(token, gets)| {
-                            sum += gets;
-                            (token, sum)
-                        })
-                        .collect();
-                    self.kept += sums.len();
-                    place.insert(sums)
-                }
-            };
-            for _ in 0..MOST_TRIED {
-                let Some(&(last, sum)) = sums.last() else { break };
-                let at = uniform(draws) * sum;
-                let token = sums.get(sums.partition_point(|&(_, sum)| sum <= at));
-                let token = token.map_or(last, |&(token, _)| token);
-                if !is_listed(token) {
-                    return Some(token);
-                }
-            }
-        }
-        self.prior.draw(is_listed, draws)
+        let at = uniform(draws) * others - split.by_prior;
+        let followers = match at {
+            ..0.0 => None,
+            _ if at < split.by_skipped => split.skipped,
+            _ => Some(split.followers),
+        };
+        let mut tried = (0..MOST_TRIED).map(|_| followers?.at(uniform(draws)));
+        let token =
+            followers.and_then(|_| tried.find_map(|token| token.filter(|&t| !is_listed(t))));
+        token.or_else(|| self.prior.draw(is_listed, draws))
     }
 }
 

@@ -7,6 +7,7 @@
 mod ahead;
 mod align;
 mod backoff;
+mod base;
 mod best;
 mod breakdown;
 mod confidence;

@@ -6,6 +6,7 @@
 
 use super::Constants;
 use super::backoff::Interpolation;
+use super::base::Base;
 use super::distribution::followed;
 use crate::sparse::{Error, Levels, Memory, Reader};
 
@@ -100,7 +101,8 @@ impl Trust {
         levels: &Levels,
         token: u32,
     ) -> Result<(), Error> {
-        let (p, q) = expected(memory, levels, token)?;
+        let base = Base::new(memory, levels, constants.skip);
+        let (p, q) = expected(memory, levels, &base, token)?;
         let q = (1.0 - constants.slip) * q + constants.slip * p;
         let gain = if levels.first.total > 0 { libm::log(q / p) } else { 0.0 };
         let [most, least] = constants.gain;
@@ -133,12 +135,16 @@ impl Trust {
 }
 
 /// The probability of a token in running text, and that in a quote.
-fn expected(memory: &Memory, levels: &Levels, token: u32) -> Result<(f64, f64), Error> {
+fn expected(
+    memory: &Memory,
+    levels: &Levels,
+    base: &Base<'_>,
+    token: u32,
+) -> Result<(f64, f64), Error> {
     let count = memory.followed(levels.before, token)?;
     let (first, tokens) = (Interpolation::new(&levels.first), levels.tokens());
     let mut next = followed(tokens.first(), token);
-    let prior = memory.prior().p.get(token as usize).copied().unwrap_or(0.0);
-    let mut p = first.share(count, next) + first.rest * prior;
+    let mut p = first.share(count, next) + first.rest * base.p(token);
     let mut q = if levels.first.total > 0 { count as f64 / levels.first.total as f64 } else { p };
     for (i, level) in tokens.iter().enumerate() {
         let (own, count) = (Interpolation::new(&level.totals), next);

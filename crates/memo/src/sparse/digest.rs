@@ -314,7 +314,7 @@ fn hash_unigrams(tables: &Tables, all: bool) -> NumberedHashes {
 }
 
 fn settings_hash(settings: &Settings) -> Hash {
-    let Settings { vocabulary, end, seed, tokens, words, lexicon, grouped } = settings;
+    let Settings { vocabulary, end, seed, tokens, words, lexicon, grouped, skip } = settings;
     let lens = [tokens, words].into_iter().flat_map(|lens| {
         std::iter::once(lens.len() as u64).chain(lens.iter().map(|&len| len.into()))
     });
@@ -328,6 +328,9 @@ fn settings_hash(settings: &Settings) -> Hash {
         }
         if *grouped {
             hasher.update(b"grouped");
+        }
+        if *skip {
+            hasher.update(b"skip");
         }
     })
 }

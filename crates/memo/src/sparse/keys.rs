@@ -92,6 +92,12 @@ impl Keys {
         add(multiply(hash, self.base), self.code(symbol))
     }
 
+    /// Returns the hash of a single token.
+    #[inline(always)]
+    pub(crate) fn single(&self, token: u32) -> u64 {
+        self.code(token)
+    }
+
     /// Returns the cell of a question with the beginning of its answer, and the answer's next token.
     pub(crate) fn fact(&self, hash: u64, token: u32) -> Cell {
         let (own, number) = self.facts;

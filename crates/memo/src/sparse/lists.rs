@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What followed a token, or the boundary.
+/// What followed a token, or the boundary: next to it, or one further.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Followers {
     pub(crate) totals: Totals,
@@ -23,6 +23,8 @@ pub(crate) struct Followers {
     pub(crate) gains: Vec<f64>,
     /// Tokens with these gains, the highest first, once somebody asks.
     ranked: OnceLock<Vec<(u32, f64)>>,
+    /// Sums of gains up to each token, once somebody draws one.
+    sums: OnceLock<Vec<f64>>,
 }
 
 /// Tokens after a context that make it worth keeping.
@@ -33,11 +35,11 @@ const MOST_KEPT: usize = 1 << 20;
 const EACH: usize = 4;
 
 impl Followers {
-    fn new(memory: &Memory, before: u32) -> Result<Self, Error> {
-        let weighing = memory.weighing(0, (before != BOUNDARY).then_some(before));
+    fn new(memory: &Memory, slot: usize, before: u32) -> Result<Self, Error> {
+        let weighing = memory.weighing(slot, (before != BOUNDARY).then_some(before));
         let mut own = Followers { totals: Totals::new(weighing), ..Followers::default() };
         (own.totals.worth, own.totals.off) = (NEW, NEW);
-        memory.each_successor(before, |token, count| {
+        memory.each_single(slot, before, |token, count| {
             if count > 0 {
                 own.most = own.most.max(count);
                 own.list.push((token, count));
@@ -47,12 +49,31 @@ impl Followers {
         Ok(own)
     }
 
-    /// Returns the tokens with what their counts are worth, less what is taken off, the highest first.
+    /// Returns the tokens with what their counts are worth, less what is taken off, in order of the tokens.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.list.iter().zip(&self.gains).map(|(&(token, _), &gain)| (token, gain))
+    }
+
+    /// Returns the same, the highest first.
     pub(crate) fn ranked(&self) -> &[(u32, f64)] {
-        self.ranked.get_or_init(|| {
-            let tokens = self.list.iter().map(|&(token, _)| token);
-            ranked(tokens.zip(self.gains.iter().copied()))
-        })
+        self.ranked.get_or_init(|| ranked(self.all()))
+    }
+
+    /// Returns the token that stands at a part, from 0 up to 1, of all gains, one after the other; `None` if nothing followed.
+    pub(crate) fn at(&self, part: f64) -> Option<u32> {
+        let sums = self.sums.get_or_init(|| {
+            let mut sum = 0.0;
+            let gains = self.gains.iter();
+            gains
+                .map(|gain| {
+                    sum += gain;
+                    sum
+                })
+                .collect()
+        });
+        let at = part * sums.last()?;
+        let at = sums.partition_point(|&sum| sum <= at).min(sums.len() - 1);
+        Some(self.list[at].0)
     }
 }
 
@@ -78,7 +99,8 @@ pub(crate) trait Listed {
 }
 
 impl Listed for Followers {
-    type Key = u32;
+    /// A slot, and a token.
+    type Key = (usize, u32);
 
     const WORTH_SHARING: usize = LONG;
 
@@ -86,7 +108,7 @@ impl Listed for Followers {
         self.list.len()
     }
 
-    fn among(known: &mut Known) -> &mut FxHashMap<u32, Arc<Self>> {
+    fn among(known: &mut Known) -> &mut FxHashMap<(usize, u32), Arc<Self>> {
         &mut known.followers
     }
 }
@@ -124,7 +146,7 @@ impl Listed for Level {
 /// Lists that are kept.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
-    followers: FxHashMap<u32, Arc<Followers>>,
+    followers: FxHashMap<(usize, u32), Arc<Followers>>,
     predicted: FxHashMap<(usize, u32), Arc<Predicted>>,
     levels: FxHashMap<(usize, u64), Arc<Level>>,
     /// How many tokens and symbols all of these have.
@@ -199,13 +221,14 @@ impl Lists {
         Ok(list)
     }
 
-    /// Returns what followed a token.
+    /// Returns what followed a token, by a slot whose contexts are single ones.
     pub(crate) fn followers(
         &mut self,
         memory: &Memory,
+        slot: usize,
         before: u32,
     ) -> Result<Arc<Followers>, Error> {
-        self.get(memory, before, || Followers::new(memory, before))
+        self.get(memory, (slot, before), || Followers::new(memory, slot, before))
     }
 
     /// Returns what followed a context, if it is kept.

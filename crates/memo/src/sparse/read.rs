@@ -153,6 +153,8 @@ pub(crate) struct Levels {
     /// What followed it, and its totals beside the longer contexts.
     pub(crate) followers: Arc<Followers>,
     pub(crate) first: Totals,
+    /// What followed the token before it, whatever that was followed by.
+    pub(crate) skipped: Option<Arc<Followers>>,
     /// Whether all contexts of tokens that there is text for occurred.
     pub(crate) whole: bool,
     tokens: Vec<Level>,
@@ -250,7 +252,11 @@ impl Reader {
         let before = context.last().copied().unwrap_or(BOUNDARY);
         lists.follow(memory);
         levels.before = before;
-        levels.followers = lists.followers(memory, before)?;
+        levels.followers = lists.followers(memory, 0, before)?;
+        levels.skipped = match (settings.skip_slot(), context) {
+            (Some(slot), &[.., skipped, _]) => Some(lists.followers(memory, slot, skipped)?),
+            _ => None,
+        };
         levels.first = levels.followers.totals;
         levels.used_tokens = 0;
         levels.used_words = 0;
@@ -526,6 +532,20 @@ impl Memory {
         self.tables.table(TableKind::Pairs).each_token(Keys::pair(before, 0), take)
     }
 
+    /// Calls `take` with what followed a token, by a slot whose contexts are single ones: in order, with counts.
+    pub(super) fn each_single(
+        &self,
+        slot: usize,
+        before: u32,
+        take: impl FnMut(u32, i64),
+    ) -> Result<(), Error> {
+        if slot == 0 {
+            return self.each_successor(before, take);
+        }
+        let cell = self.keys.listed(slot, self.keys.single(before), 0);
+        self.tables.table(TableKind::Successors).each_token(cell, take)
+    }
+
     /// Returns what each slot remembers of a context, without those whose context never occurred.
     pub fn evidence(&self, context: &[u32]) -> Result<Vec<Evidence>, Error> {
         let mut reader = Reader::default();
@@ -535,8 +555,12 @@ impl Memory {
         let Levels { first, followers, .. } = &reader.levels;
         let list = followers.list.clone();
         let first = Level { slot: 0, span: 1, totals: *first, list, ..Level::default() };
-        let levels =
-            [&first].into_iter().chain(reader.levels.tokens()).chain(reader.levels.words());
+        let skipped = reader.levels.skipped.as_ref().map(|followers| {
+            let (slot, list) = (self.settings().slots() - 1, followers.list.clone());
+            Level { slot, span: 2, totals: followers.totals, list, ..Level::default() }
+        });
+        let levels = [&first].into_iter().chain(reader.levels.tokens());
+        let levels = levels.chain(reader.levels.words()).chain(&skipped);
         let evidence = levels.filter(|level| level.totals.total > 0).map(|level| {
             let mut successors: Vec<Successor> =
                 level.list.iter().map(|&(token, count)| Successor { token, count }).collect();

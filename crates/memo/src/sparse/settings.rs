@@ -1,8 +1,8 @@
 //! Settings of a sparse memory: its vocabulary, its seed and its slots.
 //!
 //! A *slot* is a context in use: the last 1, 2, 3 … tokens before a position (the newest head of a layer of that length), or
-//! the last few words in their normal form ([`crate::words`]), or the last few units of text, those that a lexicon has classes for as
-//! their classes ([`crate::lexicon`]). Settings are plain numbers: equal settings and equal texts give equal memories, bit for bit.
+//! the last few words in their normal form ([`crate::words`]), or the token before the last one whatever that is, or the last few units
+//! of text, those that a lexicon has classes for as their classes ([`crate::lexicon`]). Settings are plain numbers: equal settings and equal texts give equal memories, bit for bit.
 
 use super::Error;
 use super::partition::TOKEN_BITS;
@@ -36,6 +36,8 @@ pub enum Context {
     Tokens(u32),
     /// The last so many words, and the symbols after them.
     Words(u32),
+    /// The token before the last one, whatever the last one is.
+    Skip,
     /// The last so many units of text, with the classes that a level of the lexicon has for them.
     Classes {
         /// The level.
@@ -48,9 +50,12 @@ pub enum Context {
 impl Context {
     /// Returns its length, in tokens, words or units.
     pub(crate) fn len(self) -> usize {
-        let (Context::Tokens(len) | Context::Words(len) | Context::Classes { units: len, .. }) =
-            self;
-        len as usize
+        match self {
+            Context::Tokens(len) | Context::Words(len) | Context::Classes { units: len, .. } => {
+                len as usize
+            }
+            Context::Skip => 1,
+        }
     }
 }
 
@@ -84,6 +89,10 @@ pub struct Settings {
     /// anywhere, which is read more slowly.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grouped: bool,
+    /// Whether the token before the last one is a context, whatever the last one is; in memories that were made by earlier
+    /// versions it is not, which foretell new text less well.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skip: bool,
 }
 
 /// What a memory depends on of a lexicon.
@@ -116,10 +125,25 @@ impl Settings {
     /// Makes settings with the default contexts of tokens, and none of words.
     pub fn new(vocabulary: u32, end: u32, seed: u64) -> Result<Self, Error> {
         let (tokens, words) = (Self::TOKENS.to_vec(), Vec::new());
-        let settings =
-            Settings { vocabulary, end, seed, tokens, words, lexicon: None, grouped: true };
+        let settings = Settings {
+            vocabulary,
+            end,
+            seed,
+            tokens,
+            words,
+            lexicon: None,
+            grouped: false,
+            skip: false,
+        };
+        let settings = settings.current();
         settings.check()?;
         Ok(settings)
+    }
+
+    /// Has the layout of memories that are made now, whatever that of an earlier version was.
+    #[must_use]
+    pub fn current(self) -> Self {
+        Settings { grouped: true, skip: true, ..self }
     }
 
     /// Adds the default contexts of words.
@@ -134,9 +158,19 @@ impl Settings {
         Settings { lexicon: lexicon.map(LexiconSettings::of), ..self }
     }
 
-    /// Returns how many slots there are of tokens and words.
+    /// Returns how many slots there are of tokens and words, and of the token before the last one, which is the last of them.
     pub fn slots(&self) -> usize {
+        self.consecutive() + usize::from(self.skip)
+    }
+
+    /// Returns how many slots there are of the last few tokens and words.
+    fn consecutive(&self) -> usize {
         self.tokens.len() + self.words.len()
+    }
+
+    /// Returns the slot of the token before the last one.
+    pub(crate) fn skip_slot(&self) -> Option<usize> {
+        self.skip.then(|| self.consecutive())
     }
 
     /// Returns whether the words of the vocabulary are needed.
@@ -185,7 +219,10 @@ impl Settings {
         }
         match self.tokens.get(slot) {
             Some(&len) => Context::Tokens(len),
-            None => Context::Words(self.words[slot - self.tokens.len()]),
+            None => {
+                let words = self.words.get(slot - self.tokens.len());
+                words.map_or(Context::Skip, |&len| Context::Words(len))
+            }
         }
     }
 
@@ -201,8 +238,8 @@ impl Settings {
     /// Returns the numbers of all slots in keys, of which each table has its own; `None` if there are too many slots. Those of
     /// tokens and words do not depend on the lexicon.
     pub(crate) fn numbers(&self) -> Option<Vec<usize>> {
-        let mut numbers: Vec<usize> = (0..self.slots()).collect();
-        for slot in self.slots()..self.all_slots() {
+        let mut numbers: Vec<usize> = (0..self.consecutive()).collect();
+        for slot in self.consecutive()..self.all_slots() {
             let table = self.table(slot);
             let taken = |number: usize| {
                 let facts = table == TableKind::Successors && number == self.fact_number();
@@ -215,23 +252,24 @@ impl Settings {
 
     /// Returns the number of facts in the keys of the table that they are in: the last one that no slot of tokens or words has there.
     pub(crate) fn fact_number(&self) -> usize {
-        let taken = |number: &usize| *number < self.slots() && self.listed(*number);
+        let taken = |number: &usize| *number < self.consecutive() && self.listed(*number);
         (0..MOST_SLOTS).rev().find(|number| !taken(number)).unwrap_or(0)
     }
 
     /// Returns whether the successors of a slot's contexts can be listed: those of the shortest contexts, which are many, and of
-    /// the shortest of words.
+    /// the shortest of words, and of the token before the last one.
     pub(crate) fn listed(&self, slot: usize) -> bool {
         match self.context(slot) {
             Context::Tokens(len) => len <= 3,
             Context::Words(len) => Some(&len) == self.words.first(),
+            Context::Skip => true,
             Context::Classes { units, .. } => units <= GENERAL[GENERAL_LISTED - 1],
         }
     }
 
-    /// Returns whether counts of a slot's contexts count in full: the longest of their kind, and generalised ones.
+    /// Returns whether counts of a slot's contexts count in full: the longest of their kind, and those that are no last tokens or words.
     pub(crate) fn is_last(&self, slot: usize) -> bool {
-        slot + 1 == self.tokens.len() || slot + 1 >= self.slots()
+        slot + 1 == self.tokens.len() || slot + 1 >= self.consecutive()
     }
 
     /// Returns the longest context of tokens.
@@ -281,8 +319,8 @@ impl Settings {
         if self.end >= self.vocabulary {
             return wrong(format!("end token {} is outside the vocabulary", self.end));
         }
-        if self.slots() > MOST_SLOTS {
-            return wrong(format!("{} contexts (at most {MOST_SLOTS})", self.slots()));
+        if self.consecutive() > MOST_SLOTS {
+            return wrong(format!("{} contexts (at most {MOST_SLOTS})", self.consecutive()));
         }
         if self.symbols() > MAX_VOCABULARY {
             return wrong(format!("{} tokens and classes", self.symbols()));

@@ -215,6 +215,7 @@ impl Writer<'_> {
         self.keys.prefixes(&document[first..positions.end.min(document.len())], at_start, prefixes);
         let listed: Vec<bool> =
             (0..self.settings.slots()).map(|slot| self.settings.listed(slot)).collect();
+        let skip = self.settings.skip_slot();
         for p in positions.clone() {
             let next = token(p);
             unigrams.push(next);
@@ -231,6 +232,9 @@ impl Writer<'_> {
                 } else {
                     events.push(self.keys.events(slot, hash).cell(next));
                 }
+            }
+            if let (Some(slot), Some(skipped)) = (skip, p.checked_sub(2)) {
+                successors.push(self.keys.listed(slot, self.keys.single(token(skipped)), next));
             }
         }
         let Some(vocabulary) = self.words else { return };

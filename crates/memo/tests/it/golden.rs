@@ -72,8 +72,8 @@ fn compositions() {
     assert_eq!(fingerprint(tables.concat()), 0x6c16_86dd_23a6_c0b5);
 }
 
-/// A sparse memory: its keys, its packed entries and its digest, which receipts quote; as it is made now, and as it was made when
-/// events of a context did not lie together.
+/// A sparse memory: its keys, its packed entries and its digest, which receipts quote; as it is made now, as it was made when the token before the
+/// last one was no context, and when events of a context did not lie together either.
 #[test]
 fn sparse_memories() {
     let tokens = vec![1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 64];
@@ -85,10 +85,16 @@ fn sparse_memories() {
         words: vec![2, 4],
         lexicon: None,
         grouped: true,
+        skip: true,
     };
-    for (grouped, expected) in [(true, SPARSE), (false, SPARSE_SCATTERED)] {
+    let layouts = [
+        (true, true, SPARSE),
+        (true, false, SPARSE_WITHOUT_SKIP),
+        (false, false, SPARSE_SCATTERED),
+    ];
+    for (grouped, skip, expected) in layouts {
         let words = Words::new((0..500).map(|token| format!(" Word{token}")));
-        let settings = Settings { grouped, ..settings.clone() };
+        let settings = Settings { grouped, skip, ..settings.clone() };
         let mut memory = Memory::with_words(settings, Some(Arc::new(words))).unwrap();
         let empty = memory.digest().unwrap().to_string();
         memory.memorize(&text(3_000, 500, 4)).unwrap();
@@ -108,6 +114,12 @@ fn sparse_memories() {
 }
 
 const SPARSE: (&str, &str, [u64; 3]) = (
+    "1af4f8ff18cdf67f58bef7116ba68a7d0c2a6f2871b6ce1d89c212911b023676",
+    "e90afcbcf5dc1266abcdcd991ec58a33e51c1dbc8bebdfd3742f8a07bf5ffd8d",
+    [0x0776_2e46_62ed_df16, 0x1753_4945_afab_33dc, 0x66e1_ea7b_f3ea_6c81],
+);
+
+const SPARSE_WITHOUT_SKIP: (&str, &str, [u64; 3]) = (
     "8af59ce44f3912a4b0c662fbca9de99fcdcef8771e2c1ae242d9e4adb5223cb2",
     "7e1fe5a00bd656eaeda1fabf3c83436dbb779e81e37ceb193dd65086f07e1760",
     [0x0776_2e46_62ed_df16, 0x0245_2dea_b8b2_ede0, 0x66e1_ea7b_f3ea_6c81],

@@ -12,6 +12,8 @@ type Block = Vec<Option<u32>>;
 pub(crate) struct Oracle {
     settings: Settings,
     counts: Vec<HashMap<Block, HashMap<u32, i64>>>,
+    /// By the token before the last one.
+    skipped: HashMap<u32, HashMap<u32, i64>>,
 }
 
 /// The block of a slot before position p; `None` if a shorter slot already saw all of the text.
@@ -26,7 +28,7 @@ fn block(settings: &Settings, slot: usize, before: &[u32]) -> Option<Block> {
 impl Oracle {
     pub(crate) fn new(settings: &Settings) -> Self {
         let counts = vec![HashMap::new(); settings.tokens.len()];
-        Oracle { settings: settings.clone(), counts }
+        Oracle { settings: settings.clone(), counts, skipped: HashMap::new() }
     }
 
     pub(crate) fn write(&mut self, Span { document, positions, weight, .. }: &Span<'_>) {
@@ -37,6 +39,10 @@ impl Oracle {
                     let counts = self.counts[slot].entry(block).or_default();
                     *counts.entry(token).or_default() += i64::from(*weight);
                 }
+            }
+            if let ([.., skipped, _], true) = (&document[..p], self.settings.skip) {
+                let counts = self.skipped.entry(*skipped).or_default();
+                *counts.entry(token).or_default() += i64::from(*weight);
             }
         }
     }
@@ -61,6 +67,31 @@ impl Oracle {
             levels.push((self.settings.context(slot), counts));
         }
         levels
+    }
+
+    /// How often each token followed the token before the last one of a context.
+    pub(crate) fn skipped(&self, context: &[u32]) -> HashMap<u32, i64> {
+        let [.., skipped, _] = self.view(context) else { return HashMap::new() };
+        let mut counts = self.skipped.get(skipped).cloned().unwrap_or_default();
+        counts.retain(|_, count| *count > 0);
+        counts
+    }
+
+    /// What is expected before the last token is read: a part of it goes by what followed the one before, less a discount.
+    fn base(&self, constants: &Constants, context: &[u32], prior: &[f64]) -> Vec<f64> {
+        let counts = self.skipped(context);
+        let discounts =
+            discounts(self.skipped.values().flat_map(|counts| counts.values().copied()));
+        let off = |count: i64| discount(discounts, count as f64);
+        // Something new is taken to have followed too.
+        let whole = 1.0 + counts.values().sum::<i64>() as f64;
+        let left = (1.0 + counts.values().map(|&count| off(count)).sum::<f64>()) / whole;
+        let expected = |(token, prior): (usize, &f64)| {
+            let count = counts.get(&(token as u32));
+            let own = count.map_or(0.0, |&count| (count as f64 - off(count)) / whole);
+            (1.0 - constants.skip) * prior + constants.skip * (own + left * prior)
+        };
+        prior.iter().enumerate().map(expected).collect()
     }
 
     /// How often each token occurred, and how many different tokens it followed.
@@ -102,8 +133,8 @@ impl Oracle {
     }
 
     /// Running text: each context takes a discount off what it saw, and leaves it to the shorter one.
-    fn running(&self, context: &[u32], prior: &[f64]) -> Vec<f64> {
-        let mut p = prior.to_vec();
+    fn running(&self, constants: &Constants, context: &[u32], prior: &[f64]) -> Vec<f64> {
+        let mut p = self.base(constants, context, prior);
         let (exponents, mean) = self.exponents();
         let levels = self.levels(context);
         for (slot, (_, counts)) in levels.iter().enumerate() {
@@ -156,13 +187,13 @@ impl Oracle {
         for p in context.len().saturating_sub(constants.window)..context.len() {
             let (before, token) = (&context[..p], context[p]);
             if let Some(quoted) = self.quoted(before) {
-                let running = self.running(before, &prior)[token as usize];
+                let running = self.running(constants, before, &prior)[token as usize];
                 let quoted = quoted.get(&token).copied().unwrap_or(0.0);
                 let quoted = (1.0 - constants.slip) * quoted + constants.slip * running;
                 odds += (quoted / running).ln().clamp(-least, most);
             }
         }
-        let mut p = self.running(context, &prior);
+        let mut p = self.running(constants, context, &prior);
         if self.levels(context).len() > 1 {
             let quote = 1.0 / (1.0 + (-odds).exp());
             let quoted = self.quoted(context).unwrap_or_default();

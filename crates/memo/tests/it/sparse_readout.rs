@@ -152,7 +152,8 @@ proptest! {
                 prop_assert!((found / expected - 1.0).abs() < 1e-9, "{token} after {context:?}: {found} {expected}");
             }
             let levels = oracle.levels(&context);
-            let mut levels = levels.iter().filter(|(_, counts)| !counts.is_empty());
+            let skipped = (Context::Skip, oracle.skipped(&context));
+            let mut levels = levels.iter().chain([&skipped]).filter(|(_, counts)| !counts.is_empty());
             for evidence in memory.evidence(&context).unwrap() {
                 let (slot, counts) = levels.next().unwrap();
                 prop_assert!(evidence.from_start || evidence.context == *slot);
@@ -173,8 +174,14 @@ fn a_long_text_is_read_as_it_was_counted() {
     let new = text(300, vocabulary, 4);
     let memory = memory_of(&long, vocabulary);
     let oracle = oracle_of(&settings(vocabulary), &[Span::whole(&long, 1)]);
-    let others =
-        Constants { quote: 1.5, window: 5, slip: 0.2, gain: [1.0, 3.0], ..Constants::DEFAULT };
+    let others = Constants {
+        quote: 1.5,
+        window: 5,
+        slip: 0.2,
+        gain: [1.0, 3.0],
+        skip: 0.4,
+        ..Constants::DEFAULT
+    };
     for constants in [Constants::DEFAULT, others] {
         let readout = Backoff { constants, ..Backoff::default() };
         let compare = |context: &[u32]| {
@@ -190,6 +197,26 @@ fn a_long_text_is_read_as_it_was_counted() {
         }
         (0..new.len()).step_by(37).for_each(|p| compare(&new[..p]));
     }
+}
+
+/// After a last token that is new, what stood two places after the token before it is expected; nobody who reads a memory of an earlier
+/// version, which keeps no such context, sees a difference.
+#[test]
+fn the_token_before_the_last_one_foretells() {
+    let text: Vec<u32> = (0..40).flat_map(|i| [7, 10 + i, 8, 60 + i]).collect();
+    let probability = |skip: bool| {
+        let mut memory = Memory::new(Settings { skip, ..settings(120) }).unwrap();
+        memory.memorize(&text).unwrap();
+        let evidence = memory.evidence(&[7, 110]).unwrap();
+        assert_eq!(evidence.len(), usize::from(skip));
+        let p = dense(&memory, &[7, 110], &mut Scratch::default());
+        assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        memory.forget(&text).unwrap();
+        assert_eq!(memory.cells(), 0);
+        p[8]
+    };
+    let (with, without) = (probability(true), probability(false));
+    assert!(with > without + 0.1, "{with} {without}");
 }
 
 /// Where every token is a word, contexts of words are contexts of tokens.
