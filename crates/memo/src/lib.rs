@@ -75,7 +75,7 @@
 //! context, of one token to 64, and of a few words, read by back-off instead of a sum (docs/experiments/ablation.md has what
 //! each change is worth). Only what is not zero is kept, so a memory has no size.
 //! [`readout`] turns what its slots remember into a probability for every token. Memorizing and forgetting are exact, which a
-//! digest proves. [`superposed`] lies between the two, with sparse keys and dense values, for experiments on capacity.
+//! digest proves. `superposed` (with the feature of that name) lies between the two, with sparse keys and dense values, for experiments on capacity.
 //!
 //! ```
 //! use memo::readout::{BACKOFF, Scratch};
@@ -117,6 +117,7 @@ pub mod oracle;
 pub mod random;
 pub mod readout;
 pub mod sparse;
+#[cfg(feature = "superposed")]
 pub mod superposed;
 pub mod transform;
 pub mod unlearning;

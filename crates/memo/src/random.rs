@@ -155,6 +155,13 @@ impl Draws {
     }
 }
 
+/// Two words into one, well mixed: the folded 128-bit product of both.
+#[inline(always)]
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD1B5_4A32_D192_ED03);
+    product as u64 ^ (product >> 64) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,9 +10,11 @@ mod fwht;
 mod gather;
 mod gaussian;
 mod gemm;
+#[cfg(feature = "superposed")]
 pub(crate) mod integer;
 mod prefetch;
 mod vector;
+#[cfg(feature = "superposed")]
 pub(crate) mod walsh;
 
 pub(crate) use self::fwht::{fwht, fwht_columns, walsh_row};

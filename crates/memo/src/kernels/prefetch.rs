@@ -14,6 +14,7 @@ pub(crate) fn prefetch<T>(values: &[T], index: usize) {
 }
 
 /// Asks for a cache line that will be needed later.
+#[cfg(feature = "superposed")]
 #[inline(always)]
 pub(super) fn prefetch_far(place: *const i8) {
     #[cfg(target_arch = "x86_64")]

@@ -8,8 +8,7 @@
 
 use super::partition::{KEY_BITS, PARTITION_BITS, TOKEN_BITS};
 use super::{MAX_VOCABULARY, Settings};
-use crate::kernels::integer::mix;
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Stream, mix};
 use std::ops::RangeInclusive;
 
 /// The symbol before the first token of a document.

@@ -6,8 +6,7 @@
 //! is integer arithmetic on the seed, so keys are the same on every machine.
 
 use super::Settings;
-use crate::kernels::integer::mix;
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Stream, mix};
 use std::ops::Range;
 
 /// The symbol before the first token of a document.

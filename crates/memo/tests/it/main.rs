@@ -22,9 +22,13 @@ mod sparse_facts;
 mod sparse_oracle;
 mod sparse_readout;
 mod sparse_shards;
+#[cfg(feature = "superposed")]
 mod superposed_common;
+#[cfg(feature = "superposed")]
 mod superposed_evidence;
+#[cfg(feature = "superposed")]
 mod superposed_exactness;
+#[cfg(feature = "superposed")]
 mod superposed_readout;
 mod units;
 mod words;

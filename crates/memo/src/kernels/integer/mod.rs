@@ -17,6 +17,7 @@ pub(crate) use self::read::{Bucket, read_buckets};
 pub(crate) use self::settle::{LEAST_SIGMA, SOFTENING, Scale, quantize, round, settle};
 pub(crate) use self::signed::{add_signed, unbind};
 pub(crate) use self::write::{Write, write_rows};
+use crate::random::mix;
 
 /// Cells in a line, which is a cache line: rows are a whole number of lines.
 pub const LINE: usize = 64;
@@ -30,13 +31,6 @@ pub(crate) const WIDE: i8 = i8::MIN;
 /// The bit of a line's sign word that belongs to cell `k`.
 pub(crate) const fn bit(k: usize) -> usize {
     k % 8 * 8 + k / 8
-}
-
-/// Two words into one, well mixed: the folded 128-bit product of both.
-#[inline(always)]
-pub(crate) fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD1B5_4A32_D192_ED03);
-    product as u64 ^ (product >> 64) as u64
 }
 
 /// The signs of line `line` of a row, which grow from the row's address: 64 bits, one a cell (see [`bit`]); 1 is −1.

@@ -13,8 +13,8 @@ pub(crate) use self::members::Members;
 pub(crate) use self::read::{GeneralLevels, Predicted};
 
 use super::settings::{GENERAL, GENERAL_LISTED, WORD_REACH};
-use crate::kernels::integer::mix;
 use crate::lexicon::Lexicon;
+use crate::random::mix;
 use crate::words::{UnitState, Words};
 
 /// Tokens after the first that a unit is looked at for its class.
