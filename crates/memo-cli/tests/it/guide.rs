@@ -1,6 +1,7 @@
 //! README.md, docs/guide.md, docs/lexicon.md and docs/knowledge.md do what they say: their commands are run, and what they print is what the pages show.
+//! `MEMO_UPDATE=1` writes what they print now into the pages instead.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Numbers that differ from run to run, or from machine to machine, become marks.
@@ -20,10 +21,13 @@ fn steady(shown: &str) -> String {
     shown.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
+fn path(page: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page)
+}
+
 /// The commands of a page, each with what the page shows that it prints.
 fn steps(page: &str) -> Vec<(String, String)> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page);
-    let page = std::fs::read_to_string(path).unwrap();
+    let page = std::fs::read_to_string(path(page)).unwrap();
     let blocks = page.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next());
     // Commands within what a command prints are indented.
     let steps = blocks.flat_map(|block| {
@@ -64,7 +68,14 @@ fn check(page: &str, least: usize) {
     let mut commands = 0;
     for (command, expected) in steps(page) {
         if !["cargo ", "pip "].iter().any(|builder| command.starts_with(builder)) {
-            assert_eq!(steady(&run(home.path(), &command)), steady(&expected), "$ {command}");
+            let printed = run(home.path(), &command);
+            if std::env::var_os("MEMO_UPDATE").is_some() && steady(&printed) != steady(&expected) {
+                let whole = std::fs::read_to_string(path(page)).unwrap();
+                let new = whole.replacen(expected.trim_end(), printed.trim_end(), 1);
+                std::fs::write(path(page), new).unwrap();
+            } else {
+                assert_eq!(steady(&printed), steady(&expected), "$ {command}");
+            }
             commands += 1;
         }
     }

@@ -8,7 +8,7 @@ use crate::lexicon;
 use crate::lock::SnapshotLock;
 use crate::memory::{Blueprint, MemoryUpdate, NewContents, open};
 use memo::lexicon::Lexicon;
-use memo::sparse::{Digest, Settings};
+use memo::sparse::Digest;
 use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 
