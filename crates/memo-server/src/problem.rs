@@ -1,6 +1,7 @@
 //! Why a request cannot be read, in words that its author understands. What the parsers say is about types of this program.
 
 use crate::error::ApiError;
+use crate::extract::Object;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -9,28 +10,37 @@ const MAX_SEARCHED: usize = 1 << 20;
 
 /// Reads a JSON object.
 pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
-    let read = |fields: Map<String, Value>| serde_json::from_value::<T>(Value::Object(fields));
-    let error = match serde_json::from_slice::<crate::extract::Object<T>>(body) {
-        Ok(crate::extract::Object(value)) => return Ok(value),
-        Err(error) => error,
-    };
+    let read = |body: &[u8]| serde_json::from_slice::<Object<T>>(body).map(|Object(value)| value);
+    read(body).map_err(|error| refused(body, &error, &|body| read(body).err()))
+}
+
+/// Says what is wrong with a body; `read` returns what is wrong with another one. Once for all that can be read.
+fn refused(
+    body: &[u8],
+    error: &serde_json::Error,
+    read: &dyn Fn(&[u8]) -> Option<serde_json::Error>,
+) -> ApiError {
     let fields = match serde_json::from_slice::<Value>(body) {
-        Err(error) => return Err(ApiError::bad_request(syntax(&error))),
+        Err(error) => return ApiError::bad_request(syntax(&error)),
         Ok(Value::Object(fields)) => fields,
         Ok(other) => {
             let message = format!("the body must be a JSON object, not {}", kind(&other));
-            return Err(ApiError::bad_request(message));
+            return ApiError::bad_request(message);
         }
     };
+    // Where it is wrong depends on what else is there.
+    let said = |error: &serde_json::Error| without_place(&error.to_string()).to_owned();
+    let read = |fields: &Map<String, Value>| {
+        serde_json::to_vec(fields).ok().and_then(|body| read(&body)).as_ref().map(said)
+    };
+    let said = read(&fields).unwrap_or_else(|| said(error));
     // A field is to blame if without it there is another error, or none.
-    let said = error.to_string();
-    let said = read(fields.clone()).err().map_or(said, |error| error.to_string());
     let blamed = fields.keys().find(|&name| {
         let mut others = fields.clone();
         others.remove(name);
-        body.len() <= MAX_SEARCHED && read(others).err().is_none_or(|e| e.to_string() != said)
+        body.len() <= MAX_SEARCHED && read(&others).is_none_or(|other| other != said)
     });
-    Err(match (blamed, between(&said, "missing field `")) {
+    match (blamed, between(&said, "missing field `")) {
         _ if said.contains("duplicate field") => {
             ApiError::bad_request(format!("the body {}", in_words(&said)))
         }
@@ -44,7 +54,12 @@ pub(crate) fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, ApiError> {
             ApiError::invalid_field(missing, format!("the field `{missing}` is missing"))
         }
         (None, None) => ApiError::bad_request(format!("the body {}", in_words(&said))),
-    })
+    }
+}
+
+/// What a parser says, without the place.
+fn without_place(said: &str) -> &str {
+    said.split(" at line ").next().unwrap_or(said)
 }
 
 /// What is wrong with parameters of a query, as their parser says it.
@@ -91,7 +106,7 @@ fn syntax(error: &serde_json::Error) -> String {
         _ => {
             // What the parser refuses although it may be JSON.
             let said = error.to_string();
-            let what = match said.split(" at line ").next().unwrap_or_default() {
+            let what = match without_place(&said) {
                 "recursion limit exceeded" => "has lists and objects in more than 127 others",
                 "number out of range" => "has a number that is too large",
                 "invalid unicode code point" => "is not UTF-8",
@@ -106,7 +121,7 @@ fn syntax(error: &serde_json::Error) -> String {
 
 /// The rest of a sentence that begins with a field's name.
 fn in_words(said: &str) -> String {
-    let said = said.split(" at line ").next().unwrap_or(said);
+    let said = without_place(said);
     if let Some((_, what)) =
         said.split_once("invalid type: ").or(said.split_once("invalid value: "))
         && let Some((given, wanted)) = what.rsplit_once(", expected ")

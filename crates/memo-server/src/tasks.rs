@@ -9,6 +9,7 @@ use crate::log;
 use crate::metrics::Metrics;
 use crate::model::{Cost, LONG_TOKENS, Model};
 use crate::turns::Turns;
+use crate::workers::{on_thread, run_blocking};
 use memo_store::{Observer, Progress, Selection, Snapshot, Store, Together, Unit};
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -112,6 +113,9 @@ struct Pending {
 
 /// Memorizes texts, together with others.
 type Memorize = dyn FnOnce(&mut Together<'_>) -> Result<Value, ApiError> + Send;
+
+/// Makes a change ready: what it costs, which documents it is of, and the change itself.
+type Prepare = Box<dyn FnOnce(&TaskHandle) -> Result<(Cost, Documents, Change), ApiError> + Send>;
 
 /// A change that is made by itself.
 type OtherChange = dyn FnOnce(&mut Store) -> Result<Value, ApiError> + Send;
@@ -342,29 +346,31 @@ impl Tasks {
         + Send
         + 'static,
     ) -> Result<Arc<TaskHandle>, ApiError> {
+        self.queue_boxed(kind, Box::new(prepare))
+    }
+
+    fn queue_boxed(&self, kind: TaskKind, prepare: Prepare) -> Result<Arc<TaskHandle>, ApiError> {
         let handle = self.register(kind, self.max_waiting)?;
         let (changes, turn) = (Arc::clone(&self.changes), Arc::clone(&self.turn));
         let task = Arc::clone(&handle);
         tokio::spawn(async move {
             let preparing = Arc::clone(&task);
-            let prepared = tokio::task::spawn_blocking(move || prepare(&preparing)).await;
-            let (cost, documents, change) =
-                match prepared.unwrap_or_else(|_| Err(ApiError::internal())) {
-                    Ok(prepared) => prepared,
-                    Err(error) => return task.finish(Err(error)),
-                };
+            let (cost, documents, change) = match run_blocking(move || prepare(&preparing)).await {
+                Ok(prepared) => prepared,
+                Err(error) => return task.finish(Err(error)),
+            };
             let pending = Pending { task: Arc::clone(&task), kind, cost, documents, change };
             changes.queue.lock().push_back(pending);
             let Ok(turn) = turn.acquire_owned().await else {
                 return task.finish(Err(ApiError::unavailable("the server is stopping")));
             };
             // There is a turn for each change, so there is one for those that are made with others, too.
-            let done = tokio::task::spawn_blocking(move || {
+            let done = on_thread(move || {
                 let next = take_group(&mut changes.queue.lock());
                 changes.run(next);
                 drop(turn);
             });
-            if done.await.is_err() {
+            if done.await.is_none() {
                 task.finish(Err(ApiError::internal()));
             }
         });
@@ -385,7 +391,7 @@ impl Tasks {
                 return task.finish(Err(ApiError::unavailable("the server is stopping")));
             };
             let running = Arc::clone(&task);
-            let done = tokio::task::spawn_blocking(move || {
+            let done = on_thread(move || {
                 let result = running.begin().and_then(|()| {
                     let observer = Observer::new(observer(vec![Arc::clone(&running)]));
                     to_value(read(&*model.snapshot()?, &observer)?)
@@ -393,7 +399,7 @@ impl Tasks {
                 running.finish(result);
                 drop(turn);
             });
-            if done.await.is_err() {
+            if done.await.is_none() {
                 task.finish(Err(ApiError::internal()));
             }
         });

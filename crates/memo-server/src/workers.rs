@@ -228,7 +228,7 @@ impl Workers {
         let (sender, receiver) = channel(alive);
         seat.outlet = Some(sender.outlet());
         let (begin, begun) = oneshot::channel();
-        tokio::task::spawn_blocking(move || {
+        spawn(Box::new(move || {
             match check() {
                 Err(error) => drop(begin.send(Err(error))),
                 Ok(checked) if begin.send(Ok(())).is_ok() => work(checked, &mut seat, &sender),
@@ -237,7 +237,7 @@ impl Workers {
             drop(seat);
             // What is left waits for its reader without a seat.
             sender.flush();
-        });
+        }));
         begun.await.unwrap_or_else(|_| Err(ApiError::internal()))?;
         Ok(receiver)
     }
@@ -247,6 +247,19 @@ impl Workers {
 pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(ApiError::internal()))
+    on_thread(work).await.unwrap_or_else(|| Err(ApiError::internal()))
+}
+
+/// Runs work on a thread of its own; `None` if it panics.
+pub(crate) async fn on_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (done, result) = oneshot::channel();
+    spawn(Box::new(move || drop(done.send(work()))));
+    result.await.ok()
+}
+
+/// All work is of one type: the runtime's code for a task would be compiled anew for each.
+fn spawn(work: Box<dyn FnOnce() + Send>) {
+    tokio::task::spawn_blocking(work);
 }

@@ -5,6 +5,7 @@ use super::socket::{AskOutcome, ask};
 use crate::config::Config;
 use crate::listen::Error;
 use crate::mcp::{Refusal, Reply, Request};
+use crate::workers::on_thread;
 use memo_store::{NewModel, Store};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -145,6 +146,5 @@ impl Link {
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, memo_store::Error> + Send + 'static,
 ) -> Result<T, memo_store::Error> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|_| Err(memo_store::Error::Stopped))
+    on_thread(work).await.unwrap_or(Err(memo_store::Error::Stopped))
 }
