@@ -293,13 +293,21 @@ impl<'m> Distribution<'m> {
 
     /// Returns all probabilities, by token.
     pub fn dense(&self) -> Result<Vec<f64>, Error> {
-        // In the same order as one token alone, so that all ways to ask give the same bits.
-        let prior = self.base.prior.p.iter();
-        let mut p: Vec<f64> = prior.map(|p| self.of_follower(self.base.kept * p, 0.0)).collect();
-        for (token, single) in self.singles() {
+        // In the same order as one token alone, so that all ways to ask give the same bits. Lists are gone through one by one, as there
+        // is room for all tokens: side by side they take several times as long.
+        let mut p: Vec<f64> = self.base.prior.p.iter().map(|p| self.base.kept * p).collect();
+        for (token, gain) in self.base.followers() {
             if let Some(p) = p.get_mut(token as usize) {
-                *p = single;
+                *p = self.base.of_gain(token, gain);
             }
+        }
+        let single = |(token, gets): (u32, f64)| {
+            p.get(token as usize).map(|&base| (token, self.of_follower(base, gets)))
+        };
+        let singles: Vec<(u32, f64)> = self.followers().filter_map(single).collect();
+        p.iter_mut().for_each(|p| *p = self.of_follower(*p, 0.0));
+        for (token, single) in singles {
+            p[token as usize] = single;
         }
         for &(token, listed) in &self.listed {
             p[token as usize] = listed;
