@@ -146,6 +146,24 @@ fn a_frozen_memory_is_not_written_to() {
     assert_eq!(says(&frozen, "The owl reads", 9), " at night");
 }
 
+/// A token that hundreds of others followed is looked up with each of them in longer contexts. No key that is found by chance makes a
+/// prompt the beginning of a document if none begins with its first token.
+#[test]
+fn a_prompt_from_the_middle_is_no_beginning() {
+    let home = tempfile::tempdir().unwrap();
+    let character = |i: u32| char::from(b' ' + (i % 80) as u8);
+    let text: String = (0..4_000).map(|i| format!("xxx{}", character(i))).collect();
+    let few = FrozenBits { events: 2, ..FrozenBits::default() };
+    let (_, path) = models(home.path(), &format!("The {text}"), few);
+    let frozen = Snapshot::open(&path).unwrap();
+    let from_start = |context: &[u32]| {
+        let evidence = frozen.memory().unwrap().evidence(context).unwrap();
+        evidence.iter().any(|slot| slot.from_start)
+    };
+    assert!(!from_start(&[u32::from(b'x'); 3]));
+    assert!(from_start(&b"The".map(u32::from)));
+}
+
 /// Bytes that were changed are named by `verify`, and refused when they are read.
 #[test]
 fn damage_is_found() {

@@ -272,6 +272,7 @@ impl Reader {
         let unlisted = unlisted.take_while(|&slot| applies(slot));
         let unlisted = unlisted.map(|slot| memory.keys.events(slot, hash(settings.tokens[slot])));
         events.ask(unlisted.clone());
+        let begins = memory.may_begin_with(context)?;
         let mut slot = 1;
         while levels.used_tokens == slot - 1 && slot < settings.tokens.len() && applies(slot) {
             if settings.listed(slot - 1) && !settings.listed(slot) {
@@ -285,7 +286,9 @@ impl Reader {
             let (shorter, longer) = levels.tokens.split_at_mut(slot - 1);
             let shorter = shorter.last().map_or(&levels.followers.list, |level| &level.list);
             let level = &mut longer[0];
-            if !settings.listed(slot) {
+            if first.is_none() && !begins {
+                // No document begins so.
+            } else if !settings.listed(slot) {
                 events.of_context(memory.keys.events(slot, hash), shorter, |i, count| {
                     level.push(shorter[i].0, count.min(shorter[i].1));
                 })?;
@@ -382,6 +385,9 @@ impl Reader {
                 break;
             }
             let len = settings.tokens[slot] as usize;
+            if len > context.len() && !memory.may_begin_with(context)? {
+                break;
+            }
             let hash = hashes[len.min(hashes.len()) - 1];
             let count = if settings.listed(slot) {
                 let cell = memory.keys.listed(slot, hash, token);
@@ -491,6 +497,9 @@ impl Reader {
         memory.keys.suffixes(context, &mut self.hashes);
         for slot in (1..lens.len()).take_while(applies) {
             let span = (lens[slot] as usize).min(context.len());
+            if span < lens[slot] as usize && !memory.may_begin_with(context)? {
+                break;
+            }
             if span > longest {
                 self.list_slot(memory, context, slot, &mut list)?;
                 if list.is_empty() {
@@ -521,6 +530,16 @@ impl Memory {
     /// Returns how often a token followed another (or the boundary), exactly.
     pub(crate) fn followed(&self, before: u32, token: u32) -> Result<i64, Error> {
         self.tables.table(TableKind::Pairs).get(Keys::pair(before, token))
+    }
+
+    /// Returns whether all of a context is looked for where documents begin. In a frozen memory a key that is found by chance would make it
+    /// a beginning, the more easily the more tokens are looked up, so there some document must begin with its first token, which is
+    /// known exactly. (Edits write no such pair; what follows them is found without their beginning.)
+    fn may_begin_with(&self, context: &[u32]) -> Result<bool, Error> {
+        match context.first() {
+            Some(&first) if self.is_frozen() => Ok(self.followed(BOUNDARY, first)? > 0),
+            _ => Ok(true),
+        }
     }
 
     /// Calls `take` with the successors of a token (or of the boundary), in order, and their counts.
