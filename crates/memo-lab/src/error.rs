@@ -7,12 +7,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The sparse engine refused.
+    /// The sparse or the superposed engine refused.
     #[error(transparent)]
     Sparse(#[from] memo::sparse::Error),
-    /// The superposed engine refused.
-    #[error(transparent)]
-    Superposed(#[from] memo::superposed::Error),
     /// The dense engine refused.
     #[error(transparent)]
     Dense(#[from] memo::Error),

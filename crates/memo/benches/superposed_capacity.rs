@@ -41,8 +41,7 @@ fn accuracy(parameters: u64, pairs: u64, copies: u32) -> f64 {
     let mut memory = Memory::new(settings).unwrap();
     let mut reader = Stream::new(2, Purpose::Sampling, 0).draws();
     let sequences: Vec<Vec<u32>> = (0..pairs).map(|_| reader.tokens(5, 100_000)).collect();
-    let passages: Vec<Span<'_>> =
-        sequences.iter().map(|s| Span { document: s, positions: 4..5, weight: 1 }).collect();
+    let passages: Vec<Span<'_>> = sequences.iter().map(|s| Span::part(s, 4..5, 1)).collect();
     memory.write(&passages).unwrap();
     let mut scratch = Scratch::default();
     let tried: Vec<&Vec<u32>> = sequences.iter().step_by(sequences.len() / 1000).collect();

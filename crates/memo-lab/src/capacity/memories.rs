@@ -90,7 +90,7 @@ impl Filled {
                     .map(|(window, next)| window.iter().chain([next]).copied().collect())
                     .collect();
                 let weight = if add { 1 } else { -1 };
-                let passage = |document| Span { document, positions: h..h + 1, weight };
+                let passage = |document| Span::part(document, h..h + 1, weight);
                 let passages: Vec<Span<'_>> =
                     documents.iter().map(|document| passage(document.as_slice())).collect();
                 memory.write(&passages)?;

@@ -151,10 +151,13 @@ fn a_frozen_memory_is_not_written_to() {
 #[test]
 fn a_prompt_from_the_middle_is_no_beginning() {
     let home = tempfile::tempdir().unwrap();
-    let character = |i: u32| char::from(b' ' + (i % 80) as u8);
-    let text: String = (0..4_000).map(|i| format!("xxx{}", character(i))).collect();
+    let mut text = String::from("The ");
+    for i in 0..4_000u32 {
+        text.push_str("xxx");
+        text.push(char::from(b' ' + (i % 80) as u8));
+    }
     let few = FrozenBits { events: 2, ..FrozenBits::default() };
-    let (_, path) = models(home.path(), &format!("The {text}"), few);
+    let (_, path) = models(home.path(), &text, few);
     let frozen = Snapshot::open(&path).unwrap();
     let from_start = |context: &[u32]| {
         let evidence = frozen.memory().unwrap().evidence(context).unwrap();

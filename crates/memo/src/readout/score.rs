@@ -1,7 +1,7 @@
 //! Scoring: the probabilities that a memory gives to a text.
 
 use super::{Backoff, Confidence, Distribution, Scratch};
-use crate::sparse::{Error, Memory};
+use crate::sparse::{Error, Memory, check_positions};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -98,7 +98,7 @@ fn each<T: Send>(
 ) -> Result<Vec<Vec<T>>, Error> {
     let window = readout.window(memory);
     for (text, positions) in texts {
-        memory.settings().check_positions(text, positions, window)?;
+        check_positions(memory.settings().vocabulary, text, positions, window)?;
     }
     let all = texts.iter().enumerate();
     let all: Vec<(usize, usize)> =

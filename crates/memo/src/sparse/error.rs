@@ -1,6 +1,6 @@
-//! Errors of the sparse engine, one variant for each cause.
+//! Errors of the engines with integer counts, one variant for each cause.
 
-/// An operation that the sparse engine refused. Nothing has changed then.
+/// An operation that the engine refused. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -52,6 +52,15 @@ pub enum Error {
     /// A frozen memory that would be changed, or added to another.
     #[error("the memory is frozen: it can be read, but not changed or merged")]
     Frozen,
+    /// Memory that this machine does not have.
+    #[cfg(feature = "superposed")]
+    #[error("{bytes} bytes of memory could not be had ({reason}); choose a smaller size")]
+    Room {
+        /// How many.
+        bytes: usize,
+        /// What the system said.
+        reason: String,
+    },
     /// Bytes that do not hold what they should.
     #[error("the memory's tables are damaged: {0}")]
     Storage(String),

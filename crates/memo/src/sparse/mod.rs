@@ -63,9 +63,11 @@ pub use self::read::{Evidence, Successor};
 pub(crate) use self::read::{Level, Levels, Reader, Totals};
 pub use self::saved::SavedMemory;
 pub use self::scope::Scope;
-pub(crate) use self::settings::GENERAL;
 pub use self::settings::{Context, LexiconSettings, MAX_VOCABULARY, Settings};
+pub(crate) use self::settings::{GENERAL, check_positions};
 pub use self::shard::{Shard, ShardReader, ShardRequest, ShardResponse};
 pub(crate) use self::smoothing::Weighing;
 pub use self::tables::TableKind;
 pub use self::write::Span;
+#[cfg(feature = "superposed")]
+pub(crate) use self::write::{divide, positions};

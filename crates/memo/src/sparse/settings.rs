@@ -217,13 +217,11 @@ impl Settings {
             let units = (general % GENERAL_SLOTS).checked_sub(1).map_or(0, |i| GENERAL[i]);
             return Context::Classes { level: (general / GENERAL_SLOTS) as u32, units };
         }
-        match self.tokens.get(slot) {
-            Some(&len) => Context::Tokens(len),
-            None => {
-                let words = self.words.get(slot - self.tokens.len());
-                words.map_or(Context::Skip, |&len| Context::Words(len))
-            }
-        }
+        let words = || {
+            let words = self.words.get(slot - self.tokens.len());
+            words.map_or(Context::Skip, |&len| Context::Words(len))
+        };
+        self.tokens.get(slot).map_or_else(words, |&len| Context::Tokens(len))
     }
 
     /// Returns the table of a slot's contexts.
@@ -285,29 +283,7 @@ impl Settings {
 
     /// Refuses tokens outside the vocabulary.
     pub fn check_tokens(&self, tokens: &[u32]) -> Result<(), Error> {
-        self.check_positions(tokens, &(0..tokens.len()), 0).map(|_| ())
-    }
-
-    /// Refuses positions that a text does not have, and tokens outside the vocabulary at those positions or among the `before`
-    /// tokens that precede them: only what will be read is checked. Returns the range of these tokens.
-    pub(crate) fn check_positions(
-        &self,
-        text: &[u32],
-        &Range { start, end }: &Range<usize>,
-        before: usize,
-    ) -> Result<Range<usize>, Error> {
-        let (positions, vocabulary) = (text.len() + 1, self.vocabulary);
-        if start > end || end > positions {
-            return Err(Error::Range { start, end, positions });
-        }
-        let read = start.saturating_sub(before)..end.min(text.len());
-        match text[read.clone()].iter().position(|&token| token >= vocabulary) {
-            Some(i) => {
-                let position = read.start + i;
-                Err(Error::Token { token: text[position], position, vocabulary })
-            }
-            None => Ok(read),
-        }
+        check_positions(self.vocabulary, tokens, &(0..tokens.len()), 0).map(|_| ())
     }
 
     /// Refuses settings that describe no memory.
@@ -341,6 +317,28 @@ impl Settings {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses positions that a text does not have, and tokens outside the vocabulary at those positions or among the `before`
+/// tokens that precede them: only what will be read is checked. Returns the range of these tokens.
+pub(crate) fn check_positions(
+    vocabulary: u32,
+    text: &[u32],
+    &Range { start, end }: &Range<usize>,
+    before: usize,
+) -> Result<Range<usize>, Error> {
+    let positions = text.len() + 1;
+    if start > end || end > positions {
+        return Err(Error::Range { start, end, positions });
+    }
+    let read = start.saturating_sub(before)..end.min(text.len());
+    match text[read.clone()].iter().position(|&token| token >= vocabulary) {
+        Some(i) => {
+            let position = read.start + i;
+            Err(Error::Token { token: text[position], position, vocabulary })
+        }
+        None => Ok(read),
     }
 }
 

@@ -9,7 +9,7 @@ use super::facts::Question;
 use super::general::{General, GeneralContext, Generalizer, class_hash, is_listed};
 use super::keys::{BOUNDARY, Cell, Keys};
 use super::scope::Scope;
-use super::settings::WORD_REACH;
+use super::settings::{WORD_REACH, check_positions};
 use super::tables::{Sorted, TableKind, Tables};
 use super::{Error, PARTITIONS, Settings};
 use crate::words::{WordState, Words};
@@ -52,8 +52,18 @@ impl<'a> Span<'a> {
         if let Some(question) = &self.question {
             question.check(settings)?;
         }
-        let read = settings.check_positions(self.document, &self.positions, settings.reach())?;
-        let (first, token) = (read.start, settings.end);
+        self.check_tokens(settings.vocabulary, settings.end, settings.reach())
+    }
+
+    /// Does the same for text, of which `reach` tokens before the positions are read.
+    pub(crate) fn check_tokens(
+        &self,
+        vocabulary: u32,
+        end: u32,
+        reach: usize,
+    ) -> Result<(), Error> {
+        let read = check_positions(vocabulary, self.document, &self.positions, reach)?;
+        let (first, token) = (read.start, end);
         match self.document[read].iter().position(|&other| other == token) {
             Some(i) => Err(Error::End { token, position: first + i }),
             None => Ok(()),
@@ -279,12 +289,12 @@ impl Writer<'_> {
 }
 
 /// Returns how many positions spans have.
-fn positions(spans: &[Span<'_>]) -> usize {
+pub(crate) fn positions(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| span.positions.len()).sum()
 }
 
 /// Divides spans into lists of `size` positions, the last one of fewer.
-fn divide<'a>(spans: &[Span<'a>], size: usize) -> Vec<Vec<Span<'a>>> {
+pub(crate) fn divide<'a>(spans: &[Span<'a>], size: usize) -> Vec<Vec<Span<'a>>> {
     let mut lists: Vec<Vec<Span<'a>>> = Vec::new();
     let mut room = 0;
     for span in spans {

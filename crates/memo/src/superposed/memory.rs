@@ -6,8 +6,8 @@ use super::keys::Keys;
 use super::prior::Prior;
 use super::storage::Ram;
 use super::tables::Tables;
-use super::write::{Span, Writer};
-use super::{Error, Settings};
+use super::write::Writer;
+use super::{Error, Settings, Span};
 use std::sync::{Arc, OnceLock};
 
 /// A superposed memory: cells and tables, and the keys and codes that settings define.
@@ -104,7 +104,9 @@ impl Memory {
 
     /// Refuses spans that [`Memory::write`] would refuse.
     pub fn check(&self, spans: &[Span<'_>]) -> Result<(), Error> {
-        spans.iter().try_for_each(|span| span.check(&self.settings))
+        let Settings { vocabulary, end, .. } = self.settings;
+        let reach = self.settings.reach();
+        spans.iter().try_for_each(|span| span.check_tokens(vocabulary, end, reach))
     }
 
     /// Adds spans of documents with their weights, many at once. If it fails, nothing has changed: spans are checked first.

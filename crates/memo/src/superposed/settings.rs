@@ -6,8 +6,8 @@
 //! among them. Settings are plain numbers: equal settings and equal texts give equal memories, bit for bit.
 
 use super::{Error, LINE, PAGE};
+use crate::sparse::check_positions;
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
 
 /// Bits of a token in a pair's key.
 pub(super) const TOKEN_BITS: u32 = 21;
@@ -178,29 +178,7 @@ impl Settings {
 
     /// Refuses tokens outside the vocabulary.
     pub fn check_tokens(&self, tokens: &[u32]) -> Result<(), Error> {
-        self.check_positions(tokens, &(0..tokens.len()), 0).map(|_| ())
-    }
-
-    /// Refuses positions that a text does not have, and tokens outside the vocabulary at those positions or among the `before`
-    /// tokens that precede them: only what will be read is checked. Returns the range of these tokens.
-    pub(crate) fn check_positions(
-        &self,
-        text: &[u32],
-        &Range { start, end }: &Range<usize>,
-        before: usize,
-    ) -> Result<Range<usize>, Error> {
-        let (positions, vocabulary) = (text.len() + 1, self.vocabulary);
-        if start > end || end > positions {
-            return Err(Error::Range { start, end, positions });
-        }
-        let read = start.saturating_sub(before)..end.min(text.len());
-        match text[read.clone()].iter().position(|&token| token >= vocabulary) {
-            Some(i) => {
-                let position = read.start + i;
-                Err(Error::Token { token: text[position], position, vocabulary })
-            }
-            None => Ok(read),
-        }
+        check_positions(self.vocabulary, tokens, &(0..tokens.len()), 0).map(|_| ())
     }
 
     /// Refuses settings that describe no memory.

@@ -11,41 +11,12 @@ use super::keys::{BOUNDARY, Blocks, Keys, row};
 use super::row_range::RowRange;
 use super::settings::Counted;
 use super::tables::{Lists, Sorted, Tables, pair_key, total_key};
-use super::{Error, Settings};
+use super::{Settings, Span};
 use crate::kernels::integer::Write;
+use crate::sparse::{divide, positions};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// Some positions of one document, to be added with a weight.
-///
-/// Position p predicts token p from those before it; the position after the last token predicts the end token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Span<'a> {
-    /// The whole document, without the end token.
-    pub document: &'a [u32],
-    /// The positions to write, within `0..document.len() + 1`.
-    pub positions: Range<usize>,
-    /// How often: 1 memorizes, −1 forgets, more emphasises.
-    pub weight: i32,
-}
-
-impl<'a> Span<'a> {
-    /// Makes a span of a whole document, its end included.
-    pub fn whole(document: &'a [u32], weight: i32) -> Self {
-        Span { document, positions: 0..document.len() + 1, weight }
-    }
-
-    /// Refuses positions that do not exist, and tokens that cannot be in a document, where the span is read.
-    pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
-        let read = settings.check_positions(self.document, &self.positions, settings.reach())?;
-        let (first, token) = (read.start, settings.end);
-        match self.document[read].iter().position(|&other| other == token) {
-            Some(i) => Err(Error::End { token, position: first + i }),
-            None => Ok(()),
-        }
-    }
-}
 
 /// What some spans write. Kept from batch to batch to reuse its buffers.
 #[derive(Default)]
@@ -220,36 +191,9 @@ fn back(positions: &Range<usize>, skip: usize) -> (Range<usize>, Range<usize>) {
     (seen.start..seen.end.min(start), seen.end.max(start)..end)
 }
 
-/// Returns how many positions spans have.
-fn positions(spans: &[Span<'_>]) -> usize {
-    spans.iter().map(|span| span.positions.len()).sum()
-}
-
 /// Returns whether a batch is not worth the cost of other threads.
 fn is_small(batch: &[Span<'_>]) -> bool {
     positions(batch) <= ALONE
-}
-
-/// Divides spans into lists of `size` positions, the last one of fewer.
-fn divide<'a>(spans: &[Span<'a>], size: usize) -> Vec<Vec<Span<'a>>> {
-    let mut lists: Vec<Vec<Span<'a>>> = Vec::new();
-    let mut room = 0;
-    for span in spans {
-        let Range { mut start, end } = span.positions;
-        while start < end {
-            if room == 0 {
-                lists.push(Vec::new());
-                room = size;
-            }
-            let stop = end.min(start + room);
-            if let Some(list) = lists.last_mut() {
-                list.push(Span { positions: start..stop, ..*span });
-            }
-            room -= stop - start;
-            start = stop;
-        }
-    }
-    lists
 }
 
 #[cfg(test)]

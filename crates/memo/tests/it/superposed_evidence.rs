@@ -56,10 +56,10 @@ fn totals_equal_the_oracle() {
         let documents =
             [&long[..2_000], &long[1_990..2_400], &long[100..103], &long[5..6], &[][..]];
         let mut passages: Vec<Span<'_>> = documents.iter().map(|d| Span::whole(d, 1)).collect();
-        passages.push(Span { document: &long[2_300..], positions: 30..37, weight: 5 });
-        passages.push(Span { document: &long[2_400..], positions: 0..1, weight: 2 });
-        passages.push(Span { document: &long[2_500..], positions: 1..2, weight: 1 });
-        passages.push(Span { document: documents[1], positions: 0..411, weight: -1 });
+        passages.push(Span::part(&long[2_300..], 30..37, 5));
+        passages.push(Span::part(&long[2_400..], 0..1, 2));
+        passages.push(Span::part(&long[2_500..], 1..2, 1));
+        passages.push(Span::part(documents[1], 0..411, -1));
         memory.write(&passages).unwrap();
         passages.iter().for_each(|passage| oracle.write(&settings, passage));
         for (document, p) in documents

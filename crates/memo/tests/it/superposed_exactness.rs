@@ -111,7 +111,7 @@ proptest! {
         cuts.sort_unstable();
         let mut parts: Vec<Span<'_>> = cuts
             .windows(2)
-            .map(|cut| Span { document: &document, positions: cut[0]..cut[1], weight: 1 })
+            .map(|cut| Span::part(&document, cut[0]..cut[1], 1))
             .collect();
         parts.reverse();
         let expected = digest_of(&settings, std::slice::from_ref(&document));
@@ -230,7 +230,7 @@ fn what_is_refused_changes_nothing() {
         memory.memorize(&[1, 40]),
         memory.memorize(&[1, 0, 2]),
         memory.write(&[Span::whole(&good, 1), Span::whole(&[99], 1)]),
-        memory.write(&[Span { document: &good, positions: 1..4, weight: 1 }]),
+        memory.write(&[Span::part(&good, 1..4, 1)]),
         memory.merge(&Memory::new(odd_settings(3, 40)).unwrap()),
     ];
     assert!(matches!(
@@ -254,7 +254,7 @@ fn a_span_is_checked_where_it_is_read() {
     let settings = odd_settings(2, 40);
     let mut document = text(100, 40, 3).into_iter().map(|token| token + 1).collect::<Vec<u32>>();
     let write = |document: &[u32], positions| {
-        memory_with_result(&settings, &[Span { document, positions, weight: 1 }])
+        memory_with_result(&settings, &[Span::part(document, positions, 1)])
     };
     let first_after = 60 + settings.reach() + 1;
     for (token, refused) in [

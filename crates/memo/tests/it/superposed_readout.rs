@@ -134,8 +134,7 @@ fn capacity_is_one_pair_for_36_parameters() {
     let mut memory = Memory::new(settings).unwrap();
     let mut reader = Stream::new(1, Purpose::Sampling, 9).draws();
     let sequences: Vec<Vec<u32>> = (0..pairs).map(|_| reader.tokens(5, 100_000)).collect();
-    let passages: Vec<Span<'_>> =
-        sequences.iter().map(|s| Span { document: s, positions: 4..5, weight: 1 }).collect();
+    let passages: Vec<Span<'_>> = sequences.iter().map(|s| Span::part(s, 4..5, 1)).collect();
     memory.write(&passages).unwrap();
     let mut scratch = Scratch::default();
     let tried: Vec<&Vec<u32>> = sequences.iter().step_by(6).collect();

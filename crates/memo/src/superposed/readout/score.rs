@@ -1,6 +1,7 @@
 //! Scoring: the probabilities that a memory gives to a text.
 
 use super::{Distribution, ReadOut, Scratch};
+use crate::sparse::check_positions;
 use crate::superposed::{Error, Memory};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -76,7 +77,7 @@ fn each<T: Send>(
 ) -> Result<Vec<Vec<T>>, Error> {
     let window = readout.window(memory);
     for (text, positions) in texts {
-        memory.settings().check_positions(text, positions, window)?;
+        check_positions(memory.settings().vocabulary, text, positions, window)?;
     }
     let all = texts.iter().enumerate();
     let all: Vec<(usize, usize)> =
