@@ -22,7 +22,7 @@ from .mixins import (
 )
 from .mixins import Result as Result
 
-ContextUnit = Literal["tokens", "words"]
+ContextUnit = Literal["tokens", "words", "skip"]
 """What a context is made of."""
 
 TransactionKind = Literal["memorize", "forget", "retire", "restore", "replace", "edit", "merge", "rollback"]
