@@ -312,6 +312,10 @@ def test_an_explanation_can_be_printed(notes: Memo) -> None:
     assert lines[0].endswith(" %")
     assert "    last 2 tokens: 1 of 1" in lines and "    last 3 tokens, from the start: 1 of 1" in lines
     assert lines[-1] == "    owl, token 3: 3 tokens match"
+    # After a last token that is new, what followed the token before it is expected.
+    new = str(notes.explain("The owl dog", 10)).splitlines()
+    at = next(i for i, line in enumerate(new) if line.startswith('" at"'))
+    assert new[at + 1] == "    last token but one, whatever the last is: 1 of 1"
 
 
 def test_an_explanation_is_a_table_in_a_notebook(memo: Memo) -> None:

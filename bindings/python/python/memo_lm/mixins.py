@@ -272,6 +272,8 @@ def _percent(probability: float) -> str:
 
 
 def _evidence(slot: SlotEvidence) -> str:
+    if slot.unit == "skip":
+        return f"last token but one, whatever the last is: {slot.count} of {slot.total}"
     unit = slot.unit[:-1] if slot.length == 1 else slot.unit
     start = ", from the start" if slot.from_start else ""
     return f"last {slot.length} {unit}{start}: {slot.count} of {slot.total}"
