@@ -424,8 +424,9 @@ export const steps = {
     await tokens(page).first().click();
     await page.getByRole("list", { name: "Sources" }).locator("mark").first().waitFor();
     await page.getByText("Edit what follows").click();
-    const target = await page.getByRole("textbox", { name: "it should say" }).boundingBox();
-    assert.ok(target.y + target.height <= page.viewportSize().height, "the form is in sight");
+    await page.getByRole("textbox", { name: "it should say" }).waitFor();
+    // It is scrolled to.
+    await page.waitForFunction(() => document.querySelector("details.edit[open] input")?.getBoundingClientRect().bottom <= innerHeight);
     await page.getByText("Edit what follows").click();
     await paste(page, "notice.txt", "A notice is shown.");
     const said = await page.getByText(/^Memorized “notice\.txt”/).boundingBox();
@@ -550,7 +551,12 @@ export const steps = {
 
   async "a server that is gone for a while"({ open }) {
     const page = await open({ refusals: true });
+    const documents = page.getByRole("region", { name: "Documents" });
+    await documents.getByRole("listitem").first().waitFor();
     await page.route("**/api/**", (route) => route.abort());
+    // The list is asked for too.
+    await documents.getByRole("combobox", { name: "State" }).selectOption("live");
+    await documents.getByText("The server does not answer.").waitFor();
     await page.getByRole("textbox", { name: "Prompt" }).fill("The owl");
     await button(page, "Complete").click();
     const banner = page.getByRole("alert").filter({ hasText: "the page goes on when it is back" });

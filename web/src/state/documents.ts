@@ -1,6 +1,7 @@
 // The list of documents: a page of what matches.
 
 import { computed, effect, signal } from "@preact/signals";
+import { isOver } from "../api/client";
 import * as memo from "../api/memo";
 import type { DocumentList, DocumentState, TextMatches } from "../api/types";
 import { Answer } from "./answer";
@@ -41,4 +42,13 @@ effect(() => {
 effect(() => {
   const asked = page.value;
   if (transaction.value !== null) void rows.ask(() => memo.documents(asked));
+});
+
+// What was asked while the server did not answer is asked again once it does.
+effect(() => {
+  if (isOver(rows.error.peek())) void rows.ask(() => memo.documents(page.peek()));
+});
+
+effect(() => {
+  if (isOver(contents.error.peek())) void contents.ask(() => memo.find(sought.peek()));
 });
